@@ -30,7 +30,7 @@ export interface Terminal {
 export type ExitCode = 0 | 1 | 2;
 
 /** Words of a manifest that `completion --words` prints. */
-export type ManifestWords = 'roles' | 'claims';
+export type ManifestWords = 'roles' | 'claims' | 'issuers';
 
 /** An option of a verb: the members that `parseArgs` takes, and those for help and completion. */
 export interface Option {

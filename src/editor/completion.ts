@@ -24,6 +24,7 @@ const ITEM_KINDS: Readonly<Record<NameKind, CompletionItemKind>> = {
   rateLimit: CompletionItemKind.Unit,
   store: CompletionItemKind.Module,
   role: CompletionItemKind.EnumMember,
+  issuer: CompletionItemKind.Module,
   route: CompletionItemKind.Reference,
 };
 

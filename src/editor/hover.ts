@@ -98,7 +98,9 @@ function requestsOf({ methods, path }: Route): string {
 
 function callersOf({ access, auth, login }: Route): string {
   const roles = auth?.role.isAny ? 'any role' : `the role ${auth?.role.redactedRoles.map(code).join(' or ')}`;
-  if (access === 'protected') return `a valid token with ${roles}`;
+  const issuers =
+    auth?.issuers === undefined ? '' : ` of ${[...auth.issuers].map((name) => code(`${name}`)).join(' or ')}`;
+  if (access === 'protected') return `a valid token${issuers} with ${roles}`;
   if (login !== undefined) return `anyone; a token in the response must be valid, with ${roles}`;
   return 'anyone, without a token';
 }

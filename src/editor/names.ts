@@ -7,7 +7,7 @@ import { type FileRole, roleOf } from './file-links.ts';
 import type { Project } from './project.ts';
 import type { TextFile } from './text-file.ts';
 
-export type NameKind = 'upstream' | 'schema' | 'rateLimit' | 'store' | 'role' | 'route';
+export type NameKind = 'upstream' | 'schema' | 'rateLimit' | 'store' | 'role' | 'issuer' | 'route';
 
 /** How a kind is called in messages. */
 export const KIND_LABELS: Readonly<Record<NameKind, string>> = {
@@ -16,6 +16,7 @@ export const KIND_LABELS: Readonly<Record<NameKind, string>> = {
   rateLimit: 'rate limit',
   store: 'store',
   role: 'role',
+  issuer: 'token method',
   route: 'route',
 };
 
@@ -46,6 +47,7 @@ const MANIFEST_SITES: readonly NameSite[] = [
   { kind: 'upstream', path: ['upstreams', '*'], at: 'key', isDefinition: true },
   { kind: 'upstream', path: ['routes', '*', 'upstream'] },
   { kind: 'upstream', path: ['auth', 'tokens', '*', 'endpoint', 'upstream'] },
+  { kind: 'upstream', path: ['auth', 'tokens', '*', '*', 'endpoint', 'upstream'] },
   { kind: 'upstream', path: ['invariants', '*', 'when', 'upstream'] },
   { kind: 'upstream', path: ['invariants', '*', 'when', 'upstream', '*'] },
   { kind: 'upstream', path: ['invariants', '*', 'require', 'upstream', 'only', '*'] },
@@ -57,8 +59,14 @@ const MANIFEST_SITES: readonly NameSite[] = [
   { kind: 'store', path: ['stores', '*'], at: 'key', isDefinition: true },
   { kind: 'store', path: ['rateLimits', '*', 'store'] },
   { kind: 'role', path: ['auth', 'role', 'allow', '*'], isDefinition: true },
+  { kind: 'role', path: ['auth', 'tokens', '*', 'role', 'allow', '*'], isDefinition: true },
   { kind: 'role', path: ['routes', '*', 'roles', '*'] },
   { kind: 'role', path: ['defaults', 'roles', '*'] },
+  { kind: 'issuer', path: ['auth', 'tokens', '*', 'name'], isDefinition: true },
+  { kind: 'issuer', path: ['defaults', 'issuers', '*'] },
+  { kind: 'issuer', path: ['routes', '*', 'issuers', '*'] },
+  { kind: 'issuer', path: ['routes', '*', 'login', 'issuer'] },
+  { kind: 'issuer', path: ['invariants', '*', 'require', 'issuers', 'only', '*'] },
   { kind: 'role', path: ['invariants', '*', 'require', 'roles', 'only', '*'] },
   { kind: 'role', path: ['invariants', '*', 'require', 'roles', 'atLeast', '*'] },
   { kind: 'route', path: ['routes', '*', 'id'], isDefinition: true },
@@ -72,6 +80,8 @@ const TEST_FILE_SITES: readonly NameSite[] = [
   { kind: 'role', path: ['cases', '*', 'request', 'role'] },
   { kind: 'role', path: ['cases', '*', 'request', 'role', '*'] },
   { kind: 'role', path: ['tokens', '*', 'role'] },
+  { kind: 'issuer', path: ['tokens', '*', 'issuer'] },
+  { kind: 'issuer', path: ['cases', '*', 'request', 'issuer'] },
 ];
 
 function sitesOf(role: FileRole): readonly NameSite[] {

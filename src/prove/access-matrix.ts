@@ -12,6 +12,8 @@ export interface AccessRow {
   readonly access: Route['access'];
   /** The roles of the callers of a protected route, and of the users that a login lets in. A role from the environment is redacted. */
   readonly roles: readonly string[];
+  /** The token methods of the callers of a protected route; empty if there is only one. */
+  readonly issuers: readonly string[];
   /** True if a valid token is enough. */
   readonly isAnyRole: boolean;
   readonly isLogin: boolean;
@@ -52,6 +54,7 @@ function describeRoute({ id, path, access, auth, login, rateLimits, upstream, ow
     path,
     access,
     roles: auth?.role.redactedRoles ?? [],
+    issuers: [...(auth?.issuers ?? [])].map(String),
     isAnyRole: auth?.role.isAny === true,
     isLogin: login !== undefined,
     rateLimits: limits.map((limit) => limit.id),
@@ -60,8 +63,9 @@ function describeRoute({ id, path, access, auth, login, rateLimits, upstream, ow
 }
 
 /** Returns who may send the requests of a row: `public, then admin or user`. */
-export function callersOf({ access, isLogin, isAnyRole, roles }: AccessRow): string {
-  const allowed = isAnyRole ? 'any role' : new Intl.ListFormat('en', { type: 'disjunction' }).format(roles);
-  if (access === 'protected') return allowed;
+export function callersOf({ access, isLogin, isAnyRole, issuers, roles }: AccessRow): string {
+  const choice = new Intl.ListFormat('en', { type: 'disjunction' });
+  const allowed = isAnyRole ? 'any role' : choice.format(roles);
+  if (access === 'protected') return issuers.length === 0 ? allowed : `${allowed}, from ${choice.format(issuers)}`;
   return isLogin ? `public, then ${allowed}` : 'public';
 }

@@ -89,7 +89,8 @@ export function endpointsOf(upstream: ForwardingRoute['upstream']): string {
 
 /** Returns a text that is equal for routes with the same rules for tokens, roles and rates. */
 export function callerRulesKey({ auth, claims, rateLimits }: Route): string {
-  const tokens = [claims?.key, auth && [auth.verifier.key, auth.role.key, auth.role.message, auth.challengePrefix]];
+  const rules = auth && [auth.tokensKey, auth.role.key, auth.role.messageFor(undefined), auth.challengePrefix];
+  const tokens = [claims?.key, rules];
   return JSON.stringify([tokens, rateLimits && Object.values(rateLimits).map((limits) => limits.map(limitDefinition))]);
 }
 

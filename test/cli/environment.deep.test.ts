@@ -345,6 +345,9 @@ const EXCLUDED = new Set([
   ...['routes.*.id', 'routes.*.path', 'server.via'],
   // Rejected, because they are the same in every environment.
   ...[...textKeys()].filter((key) => key.startsWith('invariants.')),
+  // The code is the same as for a manifest with one token method.
+  ...[...textKeys()].filter((key) => key.startsWith('auth.tokens.*.')),
+  ...['auth.tokens.jwt.audience.*', 'auth.tokens.introspection.audience.*'],
   // They become values of routes first.
   ...[...textKeys()].filter((key) => key.startsWith('defaults.')),
   // They refer to other parts of the file.
@@ -352,7 +355,7 @@ const EXCLUDED = new Set([
   ...['routes.*.headers.required.*', 'routes.*.requestHeaders.keep.*', 'auth.tokens.introspection.endpoint.upstream'],
   ...['auth.tokens.introspection.endpoint.path', 'auth.tokens.userinfo.endpoint.upstream', 'routes.*.login.token'],
   'auth.tokens.userinfo.endpoint',
-  ...['rateLimits.*.store', 'routes.*.rateLimits.*'],
+  ...['rateLimits.*.store', 'routes.*.rateLimits.*', 'routes.*.issuers.*', 'routes.*.login.issuer'],
   // Names and locations of claims, which explain and diff print.
   ...[
     'auth.role',

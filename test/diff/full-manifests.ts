@@ -37,6 +37,10 @@ const CLIENT = {
   audience: 'a',
 };
 
+const LIST = { claim: '/roles', array: true };
+const WORDS = { claim: '/scope', format: 'words' };
+const ALLOW = { allow: ['admin', 'user'], message: 'no' };
+
 const TOKENS = [
   { jwt: { ...JWT, jwks: 'https://identity.internal/keys' } },
   { jwt: { ...JWT, jwks: KEYS } },
@@ -44,6 +48,23 @@ const TOKENS = [
   { jwt: { ...JWT, algorithms: ['HS256'], secret: '${JWT_SECRET}' } },
   { introspection: { endpoint: { upstream: 'identity', path: '/introspect' }, ...CLIENT, ...COMMON } },
   { userinfo: { endpoint: { upstream: 'identity', path: '/me' }, ...COMMON } },
+  [
+    { name: 'staff', jwt: { ...JWT, jwks: 'https://identity.internal/keys' } },
+    { name: 'partners', role: { ...WORDS, ...ALLOW }, jwt: { ...JWT, issuer: 'p', discovery: 'https://p.internal' } },
+    {
+      name: 'machines',
+      role: { ...LIST, claim: '/machine', ...ALLOW },
+      jwt: { ...JWT, issuer: 'm', algorithms: ['HS256'], secret: '${JWT_SECRET}' },
+    },
+    {
+      name: 'sessions',
+      introspection: { endpoint: { upstream: 'identity', path: '/introspect' }, ...CLIENT, issuer: 's', ...COMMON },
+    },
+  ],
+  [
+    { name: 'staff', jwt: { ...JWT, jwks: KEYS } },
+    { name: 'partners', userinfo: { endpoint: { upstream: 'identity', path: '/me' }, ...COMMON } },
+  ],
 ];
 
 const UPSTREAM = {
@@ -169,7 +190,17 @@ const INVARIANTS = [
   { id: 'hidden', when: { path: ['/hidden/**'] }, require: { served: false } },
 ];
 
-const LIST = { claim: '/roles', array: true };
+const ISSUER_INVARIANT = {
+  id: 'staff',
+  when: { path: '/staff/**' },
+  require: { access: 'protected', issuers: { only: ['staff'] } },
+};
+
+/** Keys that only a manifest with several token methods can have. */
+const ISSUERS = {
+  login: { login: { token: '/token', header: 'X-Token', issuer: 'partners', maxBytes: '7KB' } },
+  notes: { issuers: ['staff', 'partners'] },
+};
 
 /** Together these manifests contain every key. */
 export const MANIFESTS = TOKENS.map((tokens, index) => ({
@@ -201,10 +232,10 @@ export const MANIFESTS = TOKENS.map((tokens, index) => ({
   auth: {
     forward: { 'X-User-Id': '/sub', 'X-Tenant': { claim: '/tenant', missing: 'omit' } },
     tokens,
-    role: { ...(index === 0 ? { claim: '/scope', format: 'words' } : LIST), allow: ['admin', 'user'], message: 'no' },
+    role: { ...(index === 0 ? WORDS : LIST), ...ALLOW },
     realm: 'contacts',
   },
-  invariants: INVARIANTS,
+  invariants: Array.isArray(tokens) ? [...INVARIANTS, ISSUER_INVARIANT] : INVARIANTS,
   cors: {
     origins: ['https://app.example'],
     methods: ['GET'],
@@ -255,7 +286,15 @@ export const MANIFESTS = TOKENS.map((tokens, index) => ({
   schemas: { Note: { type: 'object' } },
   lint: { preset: 'strict', rules: { 'admin-missing': 'off' } },
   ...(index === 1 && { defaults: DEFAULTS }),
-  routes: [...[...ROUTES, SHARED].map((route) => ({ ...route, upstream: 'contacts' })), ...OWN_ROUTES],
+  ...(Array.isArray(tokens) && index === 6 && { defaults: { issuers: ['staff', 'partners'] } }),
+  routes: [
+    ...[...ROUTES, SHARED].map((route) => ({
+      ...route,
+      ...(Array.isArray(tokens) ? ISSUERS[route.id as keyof typeof ISSUERS] : undefined),
+      upstream: 'contacts',
+    })),
+    ...OWN_ROUTES,
+  ],
 }));
 
 /** The variables and files of these manifests. */

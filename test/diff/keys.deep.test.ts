@@ -42,6 +42,7 @@ const SAMPLES: Readonly<Record<string, unknown>> = {
   'rateLimits.*.key.client': { ipv6Prefix: 60 },
   'rateLimits.*.key.*.client': { ipv6Prefix: 60 },
   'invariants.*.except.*.route': 'account',
+  'invariants.*.require.issuers.only': ['partners'],
   'routes.*.upstream': 'identity',
   'routes.*.upstreamPath.replace': '/',
   'routes.*.params.properties': { page: { type: 'integer', minimum: 2 } },

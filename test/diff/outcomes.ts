@@ -3,7 +3,7 @@ import type { DiffRequest } from '../../src/prove/diff/difference.ts';
 import type { DiffSide } from '../../src/prove/diff/side.ts';
 import { createOfflineGateway, type OfflineGateway } from '../../src/prove/offline/offline-gateway.ts';
 import { createOfflineRequest } from '../../src/prove/offline/request-bytes.ts';
-import { claimsOfCaller } from '../../src/prove/offline/role-claims.ts';
+import { callerOfRole } from '../../src/prove/offline/role-claims.ts';
 import { StubVerifier } from '../../src/prove/offline/stub-verifier.ts';
 
 /** A manifest that serves requests offline. */
@@ -23,10 +23,9 @@ export function offlineSide(side: DiffSide): OfflineSide {
 
 /** Returns everything that a client, an upstream or a reader of the log sees of a request. */
 export async function outcomeOf({ side, gateway, tokens }: OfflineSide, request: DiffRequest): Promise<unknown> {
-  const { method, url, role, headers = [], body, bodyBytes } = request;
+  const { method, url, role, issuer, headers = [], body, bodyBytes } = request;
   const { auth } = side.manifest;
-  if (role !== undefined && auth !== undefined)
-    tokens.setToken('token', { claims: claimsOfCaller(side.manifest, role) });
+  if (role !== undefined && auth !== undefined) tokens.setToken('token', callerOfRole(side.manifest, role, issuer));
   const all = [
     ...(role === undefined ? [] : ['Authorization', 'Bearer token']),
     ...headers,

@@ -38,6 +38,8 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   jwks: 'jwks-file-weak',
   discovery: 'discovery-plain',
   endpoint: 'endpoint-host',
+  'token-method': 'method-issuers',
+  'issuer-unknown': 'issuer-unknown',
   'role-unknown': 'roles-unknown',
   'roles-public': 'roles-public',
   'login-token-path': 'login-token-path',

@@ -55,17 +55,19 @@ routes: [{ id: all, method: any, path: /**, upstream: identity, access: protecte
 const payload = () => claims({ iss: identity.url, aud: 'signing-gateway' });
 
 describe('docs/tokens.md', () => {
-  it('has an example for every source of keys and tokens', () => expect(examples).toHaveLength(7));
+  it('has an example for every source of keys and tokens', () => expect(examples).toHaveLength(8));
 
   it.each(examples.map((text) => [text.split('\n').slice(1, 3).join(' ').trim(), text] as const))(
     '%s',
     async (_name, text) => {
       const verifier = verifierOf(text);
-      expect(await verifier.verify(validToken(text))).toHaveProperty('principal.claims.sub', 'someone');
+      const issuers = new Set(['staff', 'partners', 'sessions']);
+      const valid = await verifier.verify(validToken(text), undefined, issuers);
+      expect(valid).toHaveProperty('principal.claims.sub', 'someone');
       const invalidToken = /jwt:/.test(text)
         ? tokenOf({ alg: 'ES256', kid: 'one' }, payload(), ecKey('one'))
         : 'no token at all';
-      expect(await verifier.verify(invalidToken)).toHaveProperty('code');
+      expect(await verifier.verify(invalidToken, undefined, issuers)).toHaveProperty('code');
     },
   );
 });

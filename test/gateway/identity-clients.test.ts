@@ -75,7 +75,7 @@ describe('clients while the identity service hangs for invalid tokens', () => {
   it('the clients of one IPv6 network share the limit of one client', async () => {
     const from = (address: string, token: string) => request(token, '127.0.0.9', head, `X-Forwarded-For: ${address}`);
     for (let index = 1; index <= 100; index += 1) from(`2001:db8:1:2::${index}`, `bad${index}`);
-    const status = () => gateway.gateway.plan.auth?.verifier.status;
+    const status = () => gateway.gateway.plan.auth?.verifier.methods[0]?.status;
     await eventually('all of them wait', () => status()?.verifying === 100 && pending.length >= 32);
     const other = from('2001:db8:1:3::1', 'good');
     await eventually('another network is served', () => other.received().startsWith('HTTP/1.1 200'));
@@ -88,11 +88,14 @@ describe('clients while the identity service hangs for invalid tokens', () => {
     const closed = pending.map((response) => new Promise((resolve) => response.once('close', resolve)));
     for (const { socket } of clients) socket.destroy();
     await Promise.all(closed);
-    await eventually('no verification is in flight', () => gateway.gateway.plan.auth?.verifier.status.verifying === 0);
+    await eventually(
+      'no verification is in flight',
+      () => gateway.gateway.plan.auth?.verifier.methods[0]?.status.verifying === 0,
+    );
     await eventually('each request has its log line', () => gateway.lines.length === 20);
     for (const line of gateway.lines) expect(line['refusal']).toBeUndefined();
     const next = request('good', '127.0.0.1');
     await eventually('the next one is served', () => next.received().startsWith('HTTP/1.1 200'));
-    expect(gateway.gateway.plan.auth?.verifier.status.results.get('keys_unavailable')).toBeUndefined();
+    expect(gateway.gateway.plan.auth?.verifier.methods[0]?.status.results.get('keys_unavailable')).toBeUndefined();
   });
 });

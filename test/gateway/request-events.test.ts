@@ -8,7 +8,7 @@ import { HTTP1_ERROR_CODES } from '../../src/engine/http1/http1-error.ts';
 import { load } from '../../src/engine/load.ts';
 import type { Plan } from '../../src/engine/plan/plan.ts';
 import { TOKEN_ERRORS } from '../../src/engine/token-errors.ts';
-import type { Principal, Verifier } from '../../src/engine/tokens/verifier.ts';
+import type { MethodVerifier, Principal } from '../../src/engine/tokens/verifier.ts';
 import { manifest, worldOf } from '../support/gateway.ts';
 import { type Issuer, startIssuer } from '../support/issuer.ts';
 import { exchangeBytes, head, keepAliveHead, sendRequest, Wire } from '../support/raw.ts';
@@ -61,10 +61,13 @@ function planWithSubjects(): Plan {
   const text = manifest(ROUTES, { up: upstream.url, jwks: issuer.jwksUrl, timeouts: '{ response: 1s }' });
   const source = { path: 'gateway.yaml', text };
   const first = load(source, worldOf()).plan;
-  if (first?.auth === undefined) throw new Error('the manifest does not load');
-  const { verifier } = first.auth;
-  const stub: Verifier = {
+  const verifier = first?.auth?.verifier.methods[0];
+  if (first?.auth === undefined || verifier === undefined) throw new Error('the manifest does not load');
+  const stub: MethodVerifier = {
     ...verifier,
+    get methods() {
+      return [stub];
+    },
     cached: (token) => withSubject(verifier.cached(token)),
     verify: async (token) => {
       const result = await verifier.verify(token);

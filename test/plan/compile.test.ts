@@ -162,7 +162,7 @@ describe('the role rule', () => {
     expect(any?.heldBy({ claims: { company_role: 'admin' }, subject: undefined, expiresAt: 0 })).toBeUndefined();
   });
 
-  test('has the message of the manifest', () => expect(role?.message).toBe('admins and users only'));
+  test('has the message of the manifest', () => expect(role?.messageFor(undefined)).toBe('admins and users only'));
 });
 
 const LOGIN = (rule: string) => ROUTE.replace(' }', `, login: ${rule} }`);
@@ -256,7 +256,7 @@ describe('a route with roles', () => {
     expect(plan.routes.map(({ auth }) => auth?.role.required)).toEqual([['admin', 'user'], ['admin']]);
     expect(plan.routes[0]?.auth).toBe(plan.auth);
     expect(plan.routes[1]?.auth?.verifier).toBe(plan.auth?.verifier);
-    expect(plan.routes[1]?.auth?.role.message).toBe('admins and users only');
+    expect(plan.routes[1]?.auth?.role.messageFor(undefined)).toBe('admins and users only');
   });
 
   test('has no auth if it is public without a login', () => {

@@ -67,6 +67,7 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
     'token-errors',
     'tokens/auth',
     'tokens/forwarded-claims',
+    'tokens/token-entries',
     'tokens/verifier',
     'validation/body-rule',
     'validation/media-type',

@@ -2,7 +2,7 @@ import { MessageChannel } from 'node:worker_threads';
 import { compileFromInput, type PlannedManifest } from '../../src/engine/load.ts';
 import { runToEnd } from '../../src/engine/plan/sliced-work.ts';
 import { createSingleWorker, SharedMemory } from '../../src/engine/shared-memory/worker-context.ts';
-import type { Verifier } from '../../src/engine/tokens/verifier.ts';
+import type { MethodVerifier } from '../../src/engine/tokens/verifier.ts';
 import type { MainRequests } from '../../src/process/workers/messages.ts';
 import { createMainThreadVerifier, createSharedVerifiers } from '../../src/process/workers/shared-verifiers.ts';
 import { type ChannelPort, type Requests, ThreadChannel } from '../../src/process/workers/thread-channel.ts';
@@ -12,7 +12,7 @@ export interface TokenThreads {
   /** The plan of the main thread, which keeps its verifier in memory. */
   readonly plan: PlannedManifest['plan'] | undefined;
   /** Compiles a manifest in all workers, and returns their verifiers, that of the main thread first. */
-  readonly compile: (manifest: PlannedManifest) => readonly Verifier[];
+  readonly compile: (manifest: PlannedManifest) => readonly MethodVerifier[];
   /** Ends a worker without notice. */
   readonly terminate: (index: number) => void;
   /** Lets the main thread forget its verifiers, as after a reload whose old plan nobody uses there. */
@@ -62,7 +62,7 @@ class TokenThread {
     for (const port of [port1, port2]) port.unref();
   }
 
-  compile({ compileInput }: PlannedManifest, memory: SharedMemory): Verifier {
+  compile({ compileInput }: PlannedManifest, memory: SharedMemory): MethodVerifier {
     this.#memory.add(memory.buffers);
     const networkVerifier = (key: string) => createMainThreadVerifier(this.#channel, key);
     this.#plan = runToEnd(compileFromInput(structuredClone(compileInput), this.#plan, networkVerifier));
@@ -72,7 +72,7 @@ class TokenThread {
   }
 }
 
-function verifierOf({ plan }: Pick<PlannedManifest, 'plan'>): Verifier {
+function verifierOf({ plan }: Pick<PlannedManifest, 'plan'>): MethodVerifier {
   if (plan.auth === undefined) throw new Error('the manifest has no auth');
-  return plan.auth.verifier;
+  return plan.auth.verifier.methods[0] as MethodVerifier;
 }

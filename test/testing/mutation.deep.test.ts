@@ -10,7 +10,9 @@ import { MANIFEST, planned } from './support.ts';
 const COMPLETE = `version: 1
 upstreams: { contacts: { url: https://contacts.internal }, files: { url: https://files.internal, host: files.example } }
 auth:
-  tokens: { jwt: { jwks: https://identity.internal/jwks.json, algorithms: [ES256], issuer: i, audience: a } }
+  tokens:
+    - { name: staff, jwt: { jwks: https://identity.internal/jwks.json, algorithms: [ES256], issuer: i, audience: a } }
+    - { name: partners, jwt: { jwks: https://partners.internal/jwks.json, algorithms: [ES256], issuer: p, audience: a }, role: { claim: /scope, format: words, allow: [contacts.read, admin], message: this scope is not enough } }
   role: { claim: /company_role, allow: [admin, user, clerk], message: company admins and users only }
 server: { responseHeaders: { X-Content-Type-Options: nosniff } }
 cors: { origins: [https://app.example], methods: [GET] }
@@ -44,6 +46,7 @@ routes:
     path: /contacts/{id}/card
     upstream: contacts
     access: protected
+    issuers: [partners]
     websocket: { origins: [https://app.example] }
     params: { properties: { id: { type: integer, minimum: 1 } } }
     query: { properties: { page: { $ref: '#/schemas/Page' } }, required: [page], unknown: refuse, repeated: refuse }
@@ -72,6 +75,7 @@ const ONE_CASE = `version: 1
 tokens:
   token-of-a-user: { role: user }
   token-of-a-clerk: { role: clerk }
+  token-of-an-admin: { role: admin, issuer: staff }
 cases:
   - name: nothing else
     request: { method: GET, url: /nowhere }

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { PlannedManifest } from '../../src/engine/load.ts';
-import type { VerificationClient, Verifier } from '../../src/engine/tokens/verifier.ts';
+import type { MethodVerifier, VerificationClient } from '../../src/engine/tokens/verifier.ts';
 import { type Identity, outcomeOf, sendJson, startIdentity } from '../plan/tokens/identity-service.ts';
 import { manifestFor } from '../plan/tokens/keys.ts';
 import { turns } from '../support/pause.ts';
@@ -14,7 +14,7 @@ let identity: Identity;
 /** Requests of the identity service without a response so far. */
 let pending: { readonly token: string; readonly response: ServerResponse }[];
 let threads: TokenThreads;
-let verifiers: readonly Verifier[];
+let verifiers: readonly MethodVerifier[];
 
 beforeEach(async () => {
   identity = await startIdentity();
@@ -45,7 +45,7 @@ function manifestOf(changes: object = {}): PlannedManifest {
 
 /** Verifies a token as a request does. */
 async function use(index: number, token: string, key = '10.0.0.1', signal = new AbortController().signal) {
-  const verifier = verifiers[index] as Verifier;
+  const verifier = verifiers[index] as MethodVerifier;
   if (verifier.cached(token)) return 'accepted';
   const result = await verifier.verify(token, { key, signal });
   return 'code' in result ? (result.cause ?? result.code) : 'accepted';
@@ -69,7 +69,7 @@ describe('an unknown token', () => {
     const outcomes = await Promise.all(Array.from({ length: 200 }, (_, index) => use(index % COUNT, 'token')));
     expect(new Set(outcomes)).toEqual(new Set(['accepted']));
     expect(identity.requests).toHaveLength(1);
-    const { hits, misses, results, entries, verifying } = (verifiers[0] as Verifier).status;
+    const { hits, misses, results, entries, verifying } = (verifiers[0] as MethodVerifier).status;
     expect({ hits, misses, entries, verifying }).toEqual({ hits: 0, misses: 200, entries: 1, verifying: 0 });
     expect(results).toEqual(new Map([['valid', 1]]));
   });
@@ -257,7 +257,7 @@ describe('after a reload', () => {
 
   test('a worker verifies the tokens of an old plan itself once the main thread has forgotten it', async () => {
     threads.forgetVerifiers();
-    const verifier = verifiers[1] as Verifier;
+    const verifier = verifiers[1] as MethodVerifier;
     expect(await outcomeOf(verifier, 'token')).toBe('accepted');
     expect(verifier.cached('token')).toBeDefined();
     identity.respond = reject;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { PlannedManifest } from '../../src/engine/load.ts';
-import type { Verifier } from '../../src/engine/tokens/verifier.ts';
+import type { MethodVerifier } from '../../src/engine/tokens/verifier.ts';
 import { type Identity, sendJson, startIdentity } from '../plan/tokens/identity-service.ts';
 import {
   claims,
@@ -28,7 +28,7 @@ const MAX_FRESH_MS = 500_000;
 afterEach(() => void vi.useRealTimers());
 
 /** Verifies a token as a request does. */
-async function use(verifier: Verifier, token: string): Promise<unknown> {
+async function use(verifier: MethodVerifier, token: string): Promise<unknown> {
   const cached = verifier.cached(token);
   if (cached !== undefined) return cached.claims;
   const result = await verifier.verify(token, { key: '10.0.0.1', signal: new AbortController().signal });
@@ -77,11 +77,11 @@ test('tokens that the identity service verifies have the results of one verifier
     for (const { advanceMs, change, worker, token } of steps) {
       vi.advanceTimersByTime(advanceMs);
       for (const service of services) service.respond = respond[change ?? ''] ?? service.respond;
-      const outcome = await use(group[worker] as Verifier, `token${token}`);
+      const outcome = await use(group[worker] as MethodVerifier, `token${token}`);
       expect(outcome).toEqual(await use(single, `token${token}`));
       expect(services[0].requests.length).toBe(services[1].requests.length);
     }
-    const { hits, misses, ...counts } = (group[0] as Verifier).status;
+    const { hits, misses, ...counts } = (group[0] as MethodVerifier).status;
     expect({ ...counts, hits: 0, misses: 0 }).toEqual({ ...single.status, hits: 0, misses: 0 });
     expect(hits + misses).toBe(steps.length);
     vi.useRealTimers();
@@ -143,10 +143,10 @@ test('signed tokens that are not cached have the results of one verifier, and ca
       // The keys stay fresh. Old ones are also fetched in the background, in no order with the request of the token.
       vi.advanceTimersByTime(Math.min(advanceMs, MAX_FRESH_MS / STEPS));
       for (const each of [server, another]) applyChange(each, change);
-      const both = [group[worker] as Verifier, single].map((verifier) => use(verifier, tokens[token] as string));
+      const both = [group[worker] as MethodVerifier, single].map((verifier) => use(verifier, tokens[token] as string));
       const [outcome, expected] = await Promise.all(both);
       expect(outcome).toEqual(expected);
-      await fetched(group[0] as Verifier, server);
+      await fetched(group[0] as MethodVerifier, server);
       await fetched(single, another);
       expect(server.requestCount).toBe(another.requestCount);
     }
@@ -177,8 +177,8 @@ test('signed tokens are cached only with keys of the last fetch, in any worker',
         published = change;
         server.respond = publish;
       } else applyChange(server, change);
-      await use(group[worker] as Verifier, tokens[token] as string);
-      await fetched(group[0] as Verifier, server);
+      await use(group[worker] as MethodVerifier, tokens[token] as string);
+      await fetched(group[0] as MethodVerifier, server);
       const cached = group.flatMap((verifier) =>
         KEYS.filter((_key, index) => verifier.cached(tokens[index] as string)),
       );
@@ -193,7 +193,7 @@ test('signed tokens are cached only with keys of the last fetch, in any worker',
 });
 
 /** Waits for a fetch that no token waits for. */
-async function fetched(verifier: Verifier, server: KeysServer): Promise<void> {
+async function fetched(verifier: MethodVerifier, server: KeysServer): Promise<void> {
   await turns(30);
   await eventually('the fetch ends', () => {
     const { fetches, failedFetches } = verifier.status;
@@ -201,7 +201,7 @@ async function fetched(verifier: Verifier, server: KeysServer): Promise<void> {
   });
 }
 
-function verifierIn({ plan }: PlannedManifest): Verifier {
+function verifierIn({ plan }: PlannedManifest): MethodVerifier {
   if (plan.auth === undefined) throw new Error('the manifest has no auth');
-  return plan.auth.verifier;
+  return plan.auth.verifier.methods[0] as MethodVerifier;
 }

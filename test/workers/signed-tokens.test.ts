@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { PlannedManifest } from '../../src/engine/load.ts';
-import type { Verifier } from '../../src/engine/tokens/verifier.ts';
+import type { MethodVerifier } from '../../src/engine/tokens/verifier.ts';
 import {
   claims,
   ecKey,
@@ -25,7 +25,7 @@ const two = ecKey('two');
 
 let server: KeysServer;
 let threads: TokenThreads;
-let verifiers: readonly Verifier[];
+let verifiers: readonly MethodVerifier[];
 
 beforeEach(async () => {
   server = await startKeysServer(one);
@@ -48,7 +48,7 @@ const tokenBy = (key: SigningKey, changes = {}, kid = key.jwk.kid) =>
 
 /** Verifies a token as a request does. */
 async function use(index: number, token: string): Promise<string> {
-  const verifier = verifiers[index] as Verifier;
+  const verifier = verifiers[index] as MethodVerifier;
   if (verifier.cached(token)) return 'accepted';
   const result = await verifier.verify(token, { key: '10.0.0.1', signal: new AbortController().signal });
   return 'code' in result ? (result.cause ?? result.code) : 'accepted';
@@ -159,7 +159,7 @@ describe('a verifier', () => {
 
   test('that has keys before other workers use it shares them', async () => {
     const manifest = manifestOf({ cache: { maxAge: '5s' } });
-    await manifest.plan.auth?.verifier.prepare();
+    await manifest.plan.auth?.verifier.methods[0]?.prepare();
     verifiers = threads.compile(manifest);
     const token = tokenBy(one);
     expect(await inAll(token)).toEqual(all('accepted'));
@@ -195,7 +195,7 @@ describe('a verifier', () => {
 describe('after a reload', () => {
   test('that returns to earlier tokens, a worker that has missed the other plan sees rotations again', async () => {
     const advance = freezeClock();
-    const [, worker] = verifiers as [Verifier, Verifier];
+    const [, worker] = verifiers as [MethodVerifier, MethodVerifier];
     const token = tokenBy(one);
     await use(1, token);
     // The main thread alone activates another plan, and then the first one again with a new verifier.

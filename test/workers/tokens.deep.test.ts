@@ -101,7 +101,7 @@ test('200 requests with one unknown token over four workers cause one introspect
   });
   expect(new Set(await Promise.all(responses))).toEqual(new Set([200]));
   expect(identity.requests).toHaveLength(1);
-  const status = workers.gateway.plan.auth?.verifier.status;
+  const status = workers.gateway.plan.auth?.verifier.methods[0]?.status;
   expect((status?.hits ?? 0) + (status?.misses ?? 0)).toBe(200);
   expect(status).toMatchObject({ entries: 1, results: new Map([['valid', 1]]) });
 });
@@ -211,7 +211,7 @@ describe('a request to the identity service for another worker', () => {
     expect(await statuses(token)).toEqual([200, 200]);
     expect(await statuses(token)).toEqual([200, 200]);
     expect(identity.requests).toHaveLength(2);
-    expect(workers.gateway.plan.auth?.verifier.status).toMatchObject({ entries: 1, verifying: 0 });
+    expect(workers.gateway.plan.auth?.verifier.methods[0]?.status).toMatchObject({ entries: 1, verifying: 0 });
   });
 });
 

@@ -1,9 +1,10 @@
 import { truncatePointer } from '../../engine/json-pointer.ts';
 import { isMap } from '../../engine/schema/schema-walk.ts';
+import { tokenEntries } from '../../engine/tokens/token-entries.ts';
 import { parseStrictJson } from '../../engine/validation/strict-json.ts';
 import { explain as explainRequest } from '../../prove/explain/explain-request.ts';
 import { createOfflineRequest } from '../../prove/offline/request-bytes.ts';
-import { claimsOfCaller } from '../../prove/offline/role-claims.ts';
+import { callerOfRole } from '../../prove/offline/role-claims.ts';
 import { busyResponse, jsonResponse, problemDetails, type Respond } from '../admin-endpoint.ts';
 
 /**
@@ -25,16 +26,19 @@ export const explain: Respond = async ({ body }, { activeManifest, adminMetrics 
   const { auth } = planned.manifest;
   if (role !== undefined && auth === undefined)
     return problemDetails(400, 'the manifest has no "auth", so callers have no role; remove "role"');
-  const claims = role === undefined ? parsed.claims : claimsOfCaller(planned.manifest, role);
+  const names = tokenEntries(auth).flatMap(({ name }) => name ?? []);
+  if (parsed.issuer !== undefined && !names.includes(parsed.issuer))
+    return problemDetails(400, `the manifest has no token method "${truncatePointer(parsed.issuer)}"; remove "issuer"`);
+  const { claims, issuer } = role === undefined ? parsed : callerOfRole(planned.manifest, role, parsed.issuer);
   const explanation = await explanations(() =>
-    explainRequest(planned, request, claims, (steps) => cpuBudget.runInSlices(steps)),
+    explainRequest(planned, request, claims, (steps) => cpuBudget.runInSlices(steps), issuer),
   );
   if (explanation === undefined) return busyResponse(adminMetrics, '/explain', 'too many requests are being explained');
   return jsonResponse(explanation);
 };
 
 const EXPECTED_BODY =
-  'send {"method": "GET", "url": "/api/contacts"}; "headers", "body", "role" and "claims" are optional';
+  'send {"method": "GET", "url": "/api/contacts"}; "headers", "body", "role", "claims" and "issuer" are optional';
 
 /** Returns a message if the bytes are not a valid request. */
 function parseExplainRequest(bytes: Buffer) {
@@ -46,7 +50,7 @@ function parseExplainRequest(bytes: Buffer) {
   }
   const { value } = parsed;
   if (!isMap(value)) return EXPECTED_BODY;
-  const { method, url, headers = {}, body, role, claims, ...others } = value;
+  const { method, url, headers = {}, body, role, claims, issuer, ...others } = value;
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) return `unknown member "${unknown}"; ${EXPECTED_BODY}`;
   if (typeof method !== 'string' || typeof url !== 'string') return EXPECTED_BODY;
@@ -54,6 +58,7 @@ function parseExplainRequest(bytes: Buffer) {
     return '"headers" must be an object with string values';
   if (body !== undefined && typeof body !== 'string') return '"body" must be a string';
   if (role !== undefined && typeof role !== 'string') return '"role" must be a string';
+  if (issuer !== undefined && typeof issuer !== 'string') return '"issuer" must be a string';
   if (claims !== undefined && !isMap(claims)) return '"claims" must be an object';
   if (role !== undefined && claims !== undefined) return '"role" and "claims" exclude each other; remove one of them';
   const names = Object.keys(headers);
@@ -64,5 +69,5 @@ function parseExplainRequest(bytes: Buffer) {
   if (/[\r\n]/.test([method, url, ...headerLines].join('')))
     return 'the method, the URL and headers must not contain line breaks';
   const request = createOfflineRequest(method, url, headerLines, body === undefined ? undefined : Buffer.from(body));
-  return { request, role, claims };
+  return { request, role, claims, issuer };
 }

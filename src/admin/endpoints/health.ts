@@ -1,3 +1,4 @@
+import type { MethodVerifier } from '../../engine/tokens/verifier.ts';
 import { type AdminContext, jsonResponse, type ReloadControl, type Respond } from '../admin-endpoint.ts';
 
 /** Responds while the event loop runs. */
@@ -6,7 +7,7 @@ export const livez: Respond = () => jsonResponse({ status: 'alive' });
 /** Reports whether the process is ready for requests. */
 export const readyz: Respond = ({ isAuthenticated }, context) => {
   // An unready replica gets no requests, so without this probe nothing would fetch the keys that make it ready.
-  void context.gateway.plan.auth?.verifier.prepare();
+  for (const method of context.gateway.plan.auth?.verifier.methods ?? []) void method.prepare();
   const readiness = readinessOf(context);
   const isReady = readiness.status === 'ready' || readiness.status === 'degraded';
   // The reasons name upstreams, and this endpoint is public.
@@ -30,17 +31,18 @@ interface Readiness {
  */
 export function readinessOf({ gateway, workers, reloader, isStopping, isWarm }: AdminContext): Readiness {
   if (isStopping()) return { status: 'stopping', reasons: ['the process is stopping'] };
-  const tokens = gateway.plan.auth?.verifier.status;
+  const methods = gateway.plan.auth?.verifier.methods ?? [];
+  const withKeys = (state: string) => methods.filter(({ status }) => status.keys === state).map(keysText);
   const panicking = gateway.upstreams.filter(({ panic }) => panic).map(({ id }) => id);
   const unhealthy = gateway.upstreams.filter(({ health, panic }) => health === 'unhealthy' && !panic);
   const required = new Set(gateway.plan.upstreams.filter(({ health }) => health?.required).map(({ id }) => id));
   const unready = [
     ...(isWarm() ? [] : ['the process warms up, so that its first requests are not slow']),
-    ...(tokens?.keys === 'unknown' ? ['the keys that verify tokens were never fetched'] : []),
+    ...withKeys('unknown').map((keys) => `${keys} were never fetched`),
     ...gateway.upstreams.filter(({ id }) => required.has(id)).flatMap(unreadyReason),
   ];
   const degraded = [
-    ...(tokens?.keys === 'stale' ? ['the keys that verify tokens are too old and cannot be fetched'] : []),
+    ...withKeys('stale').map((keys) => `${keys} are too old and cannot be fetched`),
     ...unhealthy
       .filter((upstream) => !required.has(upstream.id) || unreadyReason(upstream).length === 0)
       .map(({ id }) => `the upstream "${id}" has no healthy endpoint`),
@@ -53,6 +55,10 @@ export function readinessOf({ gateway, workers, reloader, isStopping, isWarm }: 
   ];
   const status = unready.length > 0 ? 'unready' : degraded.length > 0 ? 'degraded' : 'ready';
   return { status, reasons: [...unready, ...degraded] };
+}
+
+function keysText({ name }: MethodVerifier): string {
+  return name === undefined ? 'the keys that verify tokens' : `the keys of the token method "${name}"`;
 }
 
 type UpstreamStatus = AdminContext['gateway']['upstreams'][number];

@@ -2,7 +2,7 @@ import type { Gateway } from '../../engine/gateway/gateway.ts';
 import type { LogStatus } from '../../engine/log/log.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import { copyLimitCounts, STORE_FAILURES } from '../../engine/rate-limits/limit-status.ts';
-import type { VerifierStatus } from '../../engine/tokens/verifier.ts';
+import type { Verifier, VerifierStatus } from '../../engine/tokens/verifier.ts';
 import { type AdminContext, jsonResponse, type Respond } from '../admin-endpoint.ts';
 import { rateLimitSummary } from '../route-summary.ts';
 import { candidateSummary } from './candidate.ts';
@@ -30,7 +30,7 @@ function statusOf(context: AdminContext) {
     upstreams: gateway.upstreams.map(upstreamFields),
     rate_limits: rateLimitFields(gateway),
     stores: gateway.stores.map(storeFields),
-    tokens: plan.auth === undefined ? null : tokenFields(plan.auth.verifier.status),
+    tokens: (plan.auth && tokenFields(plan.auth.verifier)) ?? null,
     validation: context.workers.telemetry.totals.validation,
     buffered_bodies: bufferFields(gateway.bufferBudget),
     watch_error: reloader.watchError ?? null,
@@ -107,7 +107,14 @@ function adminFields({ connections, evicted, refused, unaccepted, skippedEvents 
   };
 }
 
-function tokenFields({ results, failedFetches: failed_fetches, ...status }: VerifierStatus) {
+/** Returns the state of the first token method, and that of each method if there are several. */
+function tokenFields({ methods }: Verifier) {
+  const issuers = methods.map(({ name, status }) => ({ name, ...methodFields(status) }));
+  const [first] = issuers;
+  return first && { ...first, issuers: issuers.length > 1 ? issuers : [] };
+}
+
+function methodFields({ results, failedFetches: failed_fetches, ...status }: VerifierStatus) {
   return { ...status, failed_fetches, results: Object.fromEntries(results) };
 }
 

@@ -1,4 +1,5 @@
 import { type LatencyHistogram, NO_ROUTE } from '../../engine/gateway/telemetry/route-metrics.ts';
+import type { VerifierStatus } from '../../engine/tokens/verifier.ts';
 import type { AdminContext } from '../admin-endpoint.ts';
 import { READINESS_STATUSES, readinessOf } from '../endpoints/health.ts';
 import { CANDIDATE_METRICS } from './candidate-metrics.ts';
@@ -57,20 +58,26 @@ export const METRICS: readonly Metric[] = [
   ...RATE_LIMIT_METRICS,
   ...VALIDATION_METRICS,
   ...UPSTREAM_METRICS,
-  metricBy(['result'], 'token_cache_total', 'Token lookups in the cache of verified tokens, by result.', (context) => {
-    const status = verifierStatus(context);
-    return status === undefined ? [] : Object.entries({ hit: status.hits, miss: status.misses });
-  }),
-  metric(
-    'token_cache_entries',
-    'Valid tokens in the cache. With several workers, a JWT counts once for each worker that has verified it.',
-    (context) => verifierStatus(context)?.entries ?? 0,
+  metricBy(
+    ['result', 'issuer'],
+    'token_cache_total',
+    'Token lookups in the cache of verified tokens, by result, and by token method if there are several.',
+    ofMethods(({ hits, misses }) => Object.entries({ hit: hits, miss: misses })),
   ),
   metricBy(
-    ['result'],
+    ['issuer'],
+    'token_cache_entries',
+    'Valid tokens in the cache. With several workers, a JWT counts once for each worker that has verified it.',
+    ({ gateway }) => {
+      const methods = gateway.plan.auth?.verifier.methods ?? [];
+      return methods.length === 0 ? [['', 0]] : methods.map(({ name = '', status }) => [name, status.entries]);
+    },
+  ),
+  metricBy(
+    ['result', 'issuer'],
     'token_verifications_total',
     'Verifications of tokens that were not cached, by result: "valid", or the reason of the refusal (docs/log.md).',
-    (context) => verifierStatus(context)?.results ?? [],
+    ofMethods(({ results }) => results),
   ),
   metricBy(
     ['result'],
@@ -78,11 +85,14 @@ export const METRICS: readonly Metric[] = [
     'Requests that need a token, by result: "allowed", or the reason of the refusal (docs/log.md).',
     ({ gateway }) => (gateway.plan.auth === undefined ? [] : gateway.metrics.authorizations),
   ),
-  metricBy(['result'], 'key_fetches_total', 'Fetches of the keys of the issuer (JWKS), by result.', (context) => {
-    const status = verifierStatus(context);
-    if (status === undefined || status.keys === 'none') return [];
-    return Object.entries({ ok: status.fetches, failed: status.failedFetches });
-  }),
+  metricBy(
+    ['result', 'issuer'],
+    'key_fetches_total',
+    'Fetches of the keys of the issuer (JWKS), by result.',
+    ofMethods(({ keys, fetches, failedFetches }) =>
+      keys === 'none' ? [] : Object.entries({ ok: fetches, failed: failedFetches }),
+    ),
+  ),
   metricBy(['status'], 'readiness', '1 for the status that /readyz reports.', (context) => {
     const current = readinessOf(context).status;
     return READINESS_STATUSES.map((status) => [status, Number(status === current)]);
@@ -159,8 +169,12 @@ export const METRICS: readonly Metric[] = [
   ),
 ];
 
-function verifierStatus({ gateway: { plan } }: AdminContext) {
-  return plan.auth?.verifier.status;
+/** Returns the rows of each token method, with its name. A manifest with one method has no name for it. */
+function ofMethods(rowsOf: (status: VerifierStatus) => Iterable<readonly [string, number]>) {
+  return ({ gateway }: AdminContext) =>
+    (gateway.plan.auth?.verifier.methods ?? []).flatMap(({ name = '', status }) =>
+      [...rowsOf(status)].map(([result, value]) => [result, name, value] as const),
+    );
 }
 
 /** Sums one phase of requests by upstream. By route it would have three times as many series. */

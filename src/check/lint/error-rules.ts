@@ -40,8 +40,10 @@ export const ERROR_RULES: readonly Rule[] = [
     discovery:
       'The discovery document names the keys that verify tokens, so the gateway must fetch it from the issuer.',
     endpoint: 'The gateway sends every token to this endpoint, so its address must be exact.',
+    'token-method': 'A token must go to exactly one method, so that no method verifies the tokens of another one.',
+    'issuer-unknown': 'The route would accept no tokens of this issuer, although its author intended it.',
     'role-unknown': 'The role gate refuses every role that it does not allow, so this role can never reach the route.',
-    'roles-public': 'A public route requires no token, so the gateway has no role to check.',
+    'roles-public': 'A public route requires no token, so the gateway has no role and no issuer to check.',
     'login-token-path': 'The gateway could not find the token in the login response, so it could not check the role.',
     'login-websocket': 'The gateway cannot inspect messages inside a WebSocket tunnel.',
     'cors-origin': 'An origin that is not written as browsers send it never matches.',

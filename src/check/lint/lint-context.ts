@@ -86,16 +86,6 @@ export function loggedSecrets(routes: readonly LintRoute[]): readonly LintRoute[
   );
 }
 
-type TokensEntry = NonNullable<Manifest['auth']>['tokens'];
-type TokenMethodEntry = NonNullable<TokensEntry['jwt'] | TokensEntry['introspection'] | TokensEntry['userinfo']>;
-
-/** Yields the token method of a manifest with its path, or nothing if there is none. The schema allows only one. */
-export function* tokenMethods({
-  auth,
-}: Manifest): Generator<{ readonly entry: TokenMethodEntry; readonly path: Path }> {
-  for (const [name, entry] of Object.entries(auth?.tokens ?? {})) yield { entry, path: ['auth', 'tokens', name] };
-}
-
 /** True if a route lists a method that sends a body. `matchesAny` is the result for the method `any`. */
 export function hasWriteMethod({ method }: RouteEntry, matchesAny: boolean): boolean {
   return method === 'any' ? matchesAny : [method].flat().some((name) => CONTENT_METHODS.has(name));

@@ -1,5 +1,6 @@
 import { errorAtKey, type Finding } from '../../engine/problem/finding.ts';
-import { type LintUpstream, tokenMethods, upstreamsOf, type ValidManifest } from './lint-context.ts';
+import { type TokenEntry, tokenEntries } from '../../engine/tokens/token-entries.ts';
+import { type LintUpstream, upstreamsOf, type ValidManifest } from './lint-context.ts';
 import { findingAt, reportedRules } from './rule.ts';
 
 /** The rules that need the network. They run only with `--online`. */
@@ -18,7 +19,7 @@ export async function checkOnline(valid: ValidManifest): Promise<Finding[]> {
   const checks = upstreamsOf(valid).flatMap((upstream) =>
     upstream.endpoints.map((endpoint) => ({ upstream, endpoint })),
   );
-  const findings: Finding[] = await checkIssuer(valid);
+  const findings: Finding[] = await checkIssuers(valid);
   while (checks.length > 0) {
     const batch = checks.splice(0, MAX_CONCURRENT);
     const results = await Promise.all(batch.map(({ upstream, endpoint }) => checkEndpoint(upstream, endpoint)));
@@ -66,25 +67,26 @@ async function fetchStatus({ health, tls, endpoints }: LintUpstream['upstream'],
   }
 }
 
-/** Verifies a token without a valid signature. The code `keys_unavailable` means that the issuer cannot be used. */
-async function checkIssuer({ manifest, plan }: ValidManifest): Promise<Finding[]> {
-  const [method] = tokenMethods(manifest);
-  const verdict = method && (await plan.auth?.verifier.verify(probeToken(manifest)));
-  if (method === undefined || verdict === undefined || !('code' in verdict) || verdict.code !== 'keys_unavailable')
-    return [];
-  const message = `the issuer is unavailable (${verdict.cause ?? 'unknown cause'}); correct its address, or start it`;
-  return [{ ...errorAtKey(method.path, 'online-tokens', message), severity: 'warning' }];
+/** Gives each method a token without a valid signature. The code `keys_unavailable` means that the issuer cannot be used. */
+async function checkIssuers({ manifest, plan }: ValidManifest): Promise<Finding[]> {
+  const verifiers = plan.auth?.verifier.methods ?? [];
+  const checks = tokenEntries(manifest.auth).map(async (method, index): Promise<Finding[]> => {
+    const verdict = await verifiers[index]?.verify(probeToken(method));
+    if (verdict === undefined || !('code' in verdict) || verdict.code !== 'keys_unavailable') return [];
+    const message = `the issuer is unavailable (${verdict.cause ?? 'unknown cause'}); correct its address, or start it`;
+    return [{ ...errorAtKey(method.path, 'online-tokens', message), severity: 'warning' }];
+  });
+  return (await Promise.all(checks)).flat();
 }
 
 /** Creates a token that is valid except for its signature, so that the verifier needs the keys of the issuer. */
-function probeToken({ auth }: ValidManifest['manifest']): string {
-  const jwt = auth?.tokens.jwt;
-  if (jwt === undefined) return 'lint-online-probe';
-  const claims = Object.fromEntries(jwt.requiredClaims.map((name) => [name, 'probe']));
+function probeToken({ kind, entry }: TokenEntry): string {
+  if (kind !== 'jwt') return 'lint-online-probe';
+  const claims = Object.fromEntries(entry.requiredClaims.map((name) => [name, 'probe']));
   const exp = Math.floor(Date.now() / 1000) + 60;
   const parts = [
-    { alg: jwt.algorithms[0], ...(jwt.type === undefined ? {} : { typ: jwt.type }) },
-    { ...claims, iss: jwt.issuer, aud: jwt.audience, exp },
+    { alg: entry.algorithms[0], ...(entry.type === undefined ? {} : { typ: entry.type }) },
+    { ...claims, iss: entry.issuer, aud: entry.audience, exp },
   ].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'));
   return `${parts.join('.')}.${'A'.repeat(86)}`;
 }

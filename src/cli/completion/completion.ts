@@ -1,4 +1,5 @@
-import { claimsOfCaller } from '../../prove/offline/role-claims.ts';
+import { tokenEntries } from '../../engine/tokens/token-entries.ts';
+import { callerOfRole } from '../../prove/offline/role-claims.ts';
 import { chooseManifest, loadFile } from '../manifest-file.ts';
 import { parseArguments, parseChoice, valueOption } from '../parse-arguments.ts';
 import {
@@ -17,7 +18,7 @@ import { zsh } from './zsh.ts';
 
 export const SHELLS = { bash, zsh, fish } as const satisfies Record<string, CompletionScript>;
 
-const WORDS = ['roles', 'claims'] as const satisfies readonly ManifestWords[];
+const WORDS = ['roles', 'claims', 'issuers'] as const satisfies readonly ManifestWords[];
 
 const OPTIONS = {
   words: valueOption(
@@ -66,14 +67,13 @@ function parseShell([name = '', ...others]: readonly string[]): keyof typeof SHE
   return parseChoice('shell', name, NAMES, 'bash');
 }
 
-/** Returns the roles that routes of a manifest allow, or the claims of each. Roles from the environment are secret. */
+/** Returns the token methods of a manifest, the roles that its routes allow, or the claims of each. Roles from the environment are secret. */
 function wordsOf(kind: ManifestWords, file: string, { env }: Terminal): string[] {
   const loaded = loadFile(file, env);
   if (loaded.plan === undefined) throw new CommandError(`${file} has errors; see: signing-gateway lint ${file}`);
   const { plan, manifest } = loaded;
+  if (kind === 'issuers') return tokenEntries(manifest.auth).flatMap(({ name }) => name ?? []);
   const all = plan.routes.flatMap(({ auth }) => auth?.role.redactedRoles ?? []);
   const roles = [...new Set(all)].filter((role) => !role.includes('${'));
-  return roles.map((role) =>
-    kind === 'roles' || manifest.auth === undefined ? role : JSON.stringify(claimsOfCaller(manifest, role)),
-  );
+  return roles.map((role) => (kind === 'roles' ? role : JSON.stringify(callerOfRole(manifest, role).claims)));
 }

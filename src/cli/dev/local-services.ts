@@ -1,5 +1,6 @@
 import type { PlannedManifest } from '../../engine/load.ts';
-import { claimsOfCaller } from '../../prove/offline/role-claims.ts';
+import { tokenEntries } from '../../engine/tokens/token-entries.ts';
+import { callerOfRole } from '../../prove/offline/role-claims.ts';
 import { startEcho } from './echo.ts';
 import { startTokenIssuer } from './token-issuer.ts';
 
@@ -27,13 +28,14 @@ export type LocalServices = Awaited<ReturnType<typeof startServices>>;
 /** Starts the services that a manifest refers to by variables that the caller has not set. */
 export async function startServices({ manifest, secrets }: PlannedManifest, env: Variables) {
   const isNeeded = (name: string) => secrets.variables.has(name) && !env[name];
-  const jwt = isNeeded(KEYS_VARIABLE) ? manifest.auth?.tokens.jwt : undefined;
+  const method = isNeeded(KEYS_VARIABLE) ? tokenEntries(manifest.auth).find(({ kind }) => kind === 'jwt') : undefined;
+  const jwt = method?.kind === 'jwt' ? method.entry : undefined;
   const issuer = jwt?.algorithms.includes('ES256')
     ? await startTokenIssuer(ISSUER_PORT, {
         issuer: jwt.issuer,
         audience: jwt.audience,
         type: jwt.type ?? 'JWT',
-        claimsOfRole: (role) => claimsOfCaller(manifest, role),
+        claimsOfRole: (role) => callerOfRole(manifest, role, method?.name).claims,
       })
     : undefined;
   const upstreams = UPSTREAM_VARIABLES.filter(isNeeded);

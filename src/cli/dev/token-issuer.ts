@@ -6,7 +6,7 @@ import { type LocalServer, startLocalServer } from './local-server.ts';
 /** The claims of the tokens that a manifest accepts. */
 interface TokenProfile {
   readonly issuer: string;
-  readonly audience: string;
+  readonly audience: string | string[];
   /** The `typ` of the header. */
   readonly type: string;
   /** Returns the claims that state a role. */

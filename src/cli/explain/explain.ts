@@ -2,11 +2,13 @@ import { HTTP_METHODS, sortMethods } from '../../engine/http1/http-methods.ts';
 import { parseJson } from '../../engine/json-pointer.ts';
 import type { Manifest } from '../../engine/manifest/manifest.generated.ts';
 import { readBytes } from '../../engine/manifest/source.ts';
+import { suggestion } from '../../engine/problem/did-you-mean.ts';
 import { isMap } from '../../engine/schema/schema-walk.ts';
+import { tokenEntries } from '../../engine/tokens/token-entries.ts';
 import { explain } from '../../prove/explain/explain-request.ts';
 import { createOfflineRequest, headerValue, type OfflineRequest } from '../../prove/offline/request-bytes.ts';
-import { claimsOfCaller } from '../../prove/offline/role-claims.ts';
-import type { CallerClaims } from '../../prove/offline/stub-verifier.ts';
+import { callerOfRole } from '../../prove/offline/role-claims.ts';
+import type { Caller, CallerClaims } from '../../prove/offline/stub-verifier.ts';
 import { toJson } from '../../report/report.ts';
 import { chooseManifest, loadPlanned, readOrFail, SINGLE_MANIFEST_OPTIONS } from '../manifest-file.ts';
 import { parseArguments, valueOption } from '../parse-arguments.ts';
@@ -32,6 +34,7 @@ const HEADERS = [
 const OPTIONS = {
   role: valueOption('ROLE', 'send a valid token with this role', { manifestWords: 'roles' }),
   claims: valueOption('JSON', 'send a valid token with these claims', { manifestWords: 'claims' }),
+  issuer: valueOption('NAME', 'the method of auth.tokens that verifies the token', { manifestWords: 'issuers' }),
   anonymous: { type: 'boolean', summary: 'send no token (default)' },
   header: valueOption("'NAME: VALUE'", 'add a header to the request', { multiple: true, short: 'H', starts: HEADERS }),
   body: valueOption('FILE', 'send this file as the body'),
@@ -41,7 +44,7 @@ const OPTIONS = {
 
 export const verb: Verb = {
   usage:
-    "signing-gateway explain METHOD URL [FILE] [--role ROLE | --claims JSON | --anonymous] [--header 'NAME: VALUE']... [--body FILE] [--json]",
+    "signing-gateway explain METHOD URL [FILE] [--role ROLE | --claims JSON | --anonymous] [--issuer NAME] [--header 'NAME: VALUE']... [--body FILE] [--json]",
   options: OPTIONS,
   choices: sortMethods(HTTP_METHODS),
   examples: [
@@ -58,7 +61,8 @@ export const verb: Verb = {
     const request = readRequest(method, url, values.header ?? [], values.body);
     const loaded = loadPlanned(file, terminal);
     if (loaded === undefined) return 1;
-    const explanation = await explain(loaded, request, claimsOf(values, loaded.manifest));
+    const caller = callerOf(values, loaded.manifest);
+    const explanation = await explain(loaded, request, caller?.claims, undefined, caller?.issuer);
     out(values.json ? toJson(explanation) : formatExplanation(explanation, outColour));
     return 0;
   },
@@ -89,17 +93,20 @@ function readHeader(line: string): string[] {
   return [line.slice(0, colon), line.slice(colon + 1).trim()];
 }
 
-function claimsOf(
-  { role, claims, anonymous }: OptionValues<typeof OPTIONS>,
+function callerOf(
+  { role, claims, anonymous, issuer }: OptionValues<typeof OPTIONS>,
   manifest: Manifest,
-): CallerClaims | undefined {
+): Caller | undefined {
+  const { auth } = manifest;
   if ([role, claims, anonymous].filter((option) => option !== undefined).length > 1)
     throw new UsageError('--role, --claims and --anonymous exclude each other; use one');
-  if (claims !== undefined) return readClaims(claims);
+  const names = tokenEntries(auth).flatMap(({ name }) => name ?? []);
+  if (issuer !== undefined && !names.includes(issuer))
+    throw new UsageError(`auth.tokens has no method "${issuer}"${suggestion(issuer, names)}`);
+  if (claims !== undefined) return { claims: readClaims(claims), issuer };
   if (role === undefined) return undefined;
-  if (manifest.auth === undefined)
-    throw new UsageError('the manifest has no "auth", so tokens have no role; remove --role');
-  return claimsOfCaller(manifest, role);
+  if (auth === undefined) throw new UsageError('the manifest has no "auth", so tokens have no role; remove --role');
+  return callerOfRole(manifest, role, issuer);
 }
 
 function readClaims(text: string): CallerClaims {

@@ -152,7 +152,7 @@ function startReloader(
 
 /** Fetches the keys that verify tokens, so that the first request does not wait for them. */
 function fetchSigningKeys({ plan }: PlannedManifest): void {
-  void plan.auth?.verifier.prepare();
+  for (const method of plan.auth?.verifier.methods ?? []) void method.prepare();
 }
 
 function handleSignal(signal: string, reloader: Reloader, stop: AbortSignal, log: Log): void {

@@ -6,11 +6,10 @@ import { upstreamBuffer } from './upstream/upstream-memory.ts';
 
 /** Returns the buffers that the workers of a plan share. @param workers the number of workers */
 export function sharedBuffersOf({ upstreams, rateLimits, auth }: Plan, workers: number): readonly BufferDefinition[] {
-  const tokens = auth?.verifier.buffer;
   return [
     gatewayBuffer(workers),
     ...upstreams.map((upstream) => upstreamBuffer(upstream, workers)),
     ...rateLimits.map(limitBuffer),
-    ...(tokens === undefined ? [] : [tokens]),
+    ...(auth?.verifier.methods ?? []).map(({ buffer }) => buffer),
   ];
 }

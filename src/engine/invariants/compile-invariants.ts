@@ -3,7 +3,7 @@ import type { Invariant as InvariantEntry, Manifest, Requirement } from '../mani
 import { suggestion } from '../problem/did-you-mean.ts';
 import { errorAt, type Finding, type Path } from '../problem/finding.ts';
 import { type Pattern, readPattern } from '../routing/pattern.ts';
-import { rolesOfEntry } from '../tokens/auth.ts';
+import { tokenEntries } from '../tokens/token-entries.ts';
 
 /** A rule about all requests: each one that meets the condition goes to a route that fulfils the requirement. */
 export interface Invariant {
@@ -68,6 +68,7 @@ interface Names {
   readonly routes: readonly string[];
   readonly upstreams: readonly string[];
   readonly roles: readonly string[];
+  readonly issuers: readonly string[];
   readonly rateLimits: readonly string[];
 }
 
@@ -75,6 +76,7 @@ const LABELS: Readonly<Record<keyof Names, string>> = {
   routes: 'route',
   upstreams: 'upstream',
   roles: 'role',
+  issuers: 'token method',
   rateLimits: 'rate limit',
 };
 
@@ -84,7 +86,8 @@ function namesOf({ routes, upstreams, auth, rateLimits }: Manifest): Names {
   return {
     routes: routes.map(({ id }) => id),
     upstreams: Object.keys(upstreams),
-    roles: rolesOfEntry(auth?.role ?? []),
+    roles: tokenEntries(auth).flatMap(({ allow }) => allow),
+    issuers: tokenEntries(auth).flatMap(({ name }) => name ?? []),
     rateLimits: Object.keys(rateLimits),
   };
 }
@@ -129,7 +132,9 @@ function compileExceptions(entry: InvariantEntry, path: Path, check: CheckName, 
   });
 }
 
-function checkRequirement({ roles, rateLimit, upstream }: Requirement, check: CheckName): void {
+function checkRequirement({ roles, issuers, rateLimit, upstream }: Requirement, check: CheckName): void {
+  for (const [index, name] of (issuers?.only ?? []).entries())
+    check('issuers', name, ['require', 'issuers', 'only', index]);
   for (const [index, name] of (upstream?.only ?? []).entries())
     check('upstreams', name, ['require', 'upstream', 'only', index]);
   for (const [index, name] of (Array.isArray(rateLimit) ? rateLimit : []).entries())

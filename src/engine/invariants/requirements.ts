@@ -2,6 +2,7 @@ import { BODYLESS_METHODS } from '../http1/http-methods.ts';
 import type { Manifest, Requirement, RouteEntry } from '../manifest/manifest.generated.ts';
 import { durationMs, sizeBytes } from '../manifest/units.ts';
 import type { Route } from '../plan/route-definition.ts';
+import { acceptedEntries, tokenEntries } from '../tokens/token-entries.ts';
 import { mediaTypeMatcher } from '../validation/media-type.ts';
 
 /** A route with the parts of the manifest that requirements are about. */
@@ -42,6 +43,13 @@ const REQUIREMENTS: Readonly<Record<keyof Requirement, Rule>> = {
   served: () => 'serves it',
   access: ({ access }, { route }) => (route.access === access ? undefined : `is ${route.access}`),
   roles: ({ roles }, { route }) => breachOfRoles(roles ?? {}, route),
+  issuers: ({ issuers }, { route, entry, manifest }) => {
+    if (route.access === 'public') return 'is public';
+    const other = acceptedEntries(tokenEntries(manifest.auth), entry.issuers).find(
+      ({ name = '' }) => !issuers?.only.includes(name),
+    );
+    return other && `accepts tokens of the method "${other.name}"`;
+  },
   rateLimit: ({ rateLimit }, { route }) => breachOfRateLimit(rateLimit ?? [], route),
   body: ({ body }, required) => breachOfBody(body ?? {}, required),
   parameters: (_requirement, { route }) => {

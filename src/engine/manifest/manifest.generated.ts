@@ -68,6 +68,12 @@ export type Name = string
  */
 export type MediaType = string
 /**
+ * The default of `routes[].issuers`, for protected routes.
+ * 
+ * @minItems 1
+ */
+export type Issuers = Name[]
+/**
  * The default of `routes[].rateLimits`. A route without limits has an empty list.
  * 
  * @maxItems 16
@@ -139,7 +145,7 @@ invariants: (Invariant[] | {
 file: string
 })
 /**
- * Values for the routes of this file that do not state their own. A value of a route replaces the default as a whole. `roles` hold in included files too, whose own defaults may only name fewer.
+ * Values for the routes of this file that do not state their own. A value of a route replaces the default as a whole. `roles` and `issuers` hold in included files too, whose own defaults may only name fewer.
  */
 defaults?: {
 /**
@@ -150,6 +156,7 @@ timeout?: string
  * The default of `routes[].roles`, for protected routes and routes with `login`.
  */
 roles?: ("any" | string[])
+issuers?: Issuers
 rateLimits?: RateLimits
 requestHeaders?: RequestHeaderRules
 responseHeaders?: HeaderRules
@@ -472,13 +479,16 @@ serverName?: string
  */
 export interface Auth {
 /**
- * The method of token verification: exactly one of `jwt`, `introspection` and `userinfo`.
+ * The method of token verification: exactly one of `jwt`, `introspection` and `userinfo`. For several issuers, a list of methods with names: a token goes to the method whose issuer its `iss` names, and to no other one.
+ * 
+ * @minItems 1
+ * @maxItems 32
  */
-tokens: {
+tokens: ({
 jwt?: Jwt
 introspection?: Introspection
 userinfo?: Userinfo
-}
+} | TokenMethod[])
 /**
  * The allowed roles, or `any` if a valid token is enough. The gateway checks the role of every protected request, and of the tokens in responses of routes with `login`.
  */
@@ -521,9 +531,9 @@ algorithms: ("ES256" | "ES384" | "ES512" | "RS256" | "RS384" | "RS512" | "PS256"
  */
 issuer: string
 /**
- * The required value of `aud`; if `aud` is a list, one of its members.
+ * The required value of `aud`, or a list of which one is required; if `aud` is a list, one of its members.
  */
-audience: string
+audience: (string | string[])
 /**
  * The required `typ` in the header of the token (RFC 8725 section 3.11). By default the gateway does not check it.
  */
@@ -594,9 +604,9 @@ clientAuthentication: ("basic" | "post")
  */
 issuer?: string
 /**
- * The required `aud` of the introspection response; if it is a list, one of its members. By default the gateway does not check it.
+ * The required `aud` of the introspection response, or a list of which one is required; if `aud` is a list, one of its members. By default the gateway does not check it.
  */
-audience?: string
+audience?: (string | string[])
 requiredClaims: ClaimNames1
 /**
  * The accepted difference between the clock of the issuer and the clock of this machine.
@@ -673,6 +683,22 @@ maxAge: string
  * The maximum number of cached tokens. The gateway removes the least recently used ones first.
  */
 maxEntries: number
+}
+/**
+ * A method with a name: exactly one of `jwt`, `introspection` and `userinfo`. At most one of a list is no `jwt`: it verifies the tokens that name no other issuer of the list.
+ */
+export interface TokenMethod {
+/**
+ * Lower-case words joined by hyphens.
+ */
+name: string
+/**
+ * The allowed roles of these tokens, or `any` if a valid token is enough; by default `auth.role`.
+ */
+role?: ("any" | Role)
+jwt?: Jwt
+introspection?: Introspection
+userinfo?: Userinfo
 }
 /**
  * The claim with the role, and the allowed roles.
@@ -996,6 +1022,17 @@ only?: string[]
 atLeast?: string[]
 }
 /**
+ * The methods of `auth.tokens` whose tokens may pass. A public route lets everybody pass.
+ */
+issuers?: {
+/**
+ * Tokens of no other method may pass.
+ * 
+ * @minItems 1
+ */
+only: Name[]
+}
+/**
  * `any`: the route has a rate limit that refuses requests. A list: it has each of these rate limits.
  */
 rateLimit?: ("any" | Name[])
@@ -1159,6 +1196,12 @@ responseHeaders?: HeaderRules1
  */
 roles?: ("any" | string[])
 /**
+ * The methods of `auth.tokens` whose tokens this route accepts, by name. By default only the first method of the list.
+ * 
+ * @minItems 1
+ */
+issuers?: Name[]
+/**
  * The rate limits of this route, by their names in `rateLimits`. A request must be within all of them.
  * 
  * @maxItems 16
@@ -1187,6 +1230,10 @@ token?: (Pointer | Pointer[])
  * The name of a header, in any letter case.
  */
 header?: string
+/**
+ * Lower-case words joined by hyphens.
+ */
+issuer?: string
 /**
  * The maximum size of the response, as sent and decoded.
  */

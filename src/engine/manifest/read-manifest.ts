@@ -95,6 +95,7 @@ function printedValueFindings(path: Path): Finding[] {
   const error = (message: string) => [errorAt(path, 'environment', `${message}; write it without a variable`)];
   if (first === 'invariants') return error('an invariant is the same in every environment');
   if (first === 'server' && path[1] === 'via') return error('upstreams, explanations and test cases show this name');
+  if (first === 'auth' && inside === 'name') return error('logs and metrics show this name');
   if (first === 'routes' && key === 'respond') return error('clients and reports get this response');
   if (first !== 'routes' || inside !== undefined || (key !== 'id' && key !== 'path')) return [];
   const message = `the ${key} of a route is printed in logs and metrics, and a value from the environment never is; write it here without a variable`;

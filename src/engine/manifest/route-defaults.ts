@@ -29,6 +29,7 @@ const FORWARDS = ({ upstream }: Values) => upstream !== undefined;
 const DEFAULT_KEYS: readonly DefaultKey[] = [
   { path: ['timeout'], fits: FORWARDS },
   { path: ['roles'], fits: ({ access, login }) => access !== 'public' || login !== undefined, isNarrowed: true },
+  { path: ['issuers'], fits: ({ access }) => access !== 'public', isNarrowed: true },
   { path: ['rateLimits'], fits: ALWAYS },
   { path: ['requestHeaders'], fits: FORWARDS },
   { path: ['responseHeaders'], fits: ALWAYS },

@@ -51,7 +51,12 @@ export function compileKeyPart(entry: RateLimitKeyName | RateLimitKeyPart): KeyP
   }
   if (claim !== undefined) {
     const valueAt = compilePointer(claim);
-    return { kind: 'claim', readValue: ({ principal }) => fold(scalarText(valueAt(principal?.claims))) };
+    const readValue: KeyPart['readValue'] = ({ principal }) => {
+      const text = fold(scalarText(valueAt(principal?.claims)));
+      // A name has no colon, so equal claims of two issuers never meet.
+      return text === undefined || principal?.issuer === undefined ? text : `${principal.issuer}:${text}`;
+    };
+    return { kind: 'claim', readValue };
   }
   if (header !== undefined) {
     const name = foldHeaderName(header);

@@ -135,7 +135,7 @@ function* createTrees(
 /** Returns a text that is equal for routes that receive the same requests, beside the same other routes. */
 export function routingKey(route: Route): string {
   const { id, path, methods, access, auth, login, keepsEncodedSlash } = route;
-  const roles = auth?.role.required ?? [];
+  const roles = auth?.role.permissions ?? [];
   return JSON.stringify([id, path, methods, access, roles, login !== undefined, hasRules(route), keepsEncodedSlash]);
 }
 
@@ -146,8 +146,8 @@ export function isStricter(route: Route, other: Route): boolean {
 }
 
 function hasFewerRoles({ auth }: Route, other: Route): boolean {
-  const allowed = other.auth?.role.required ?? [];
-  return auth?.role.isAny === false && allowed.some((role) => !auth.role.required.includes(role));
+  const allowed = other.auth?.role.permissions ?? [];
+  return auth !== undefined && allowed.some((permission) => !auth.role.permits(permission));
 }
 
 function hasRules({ validation, body, parameters }: Route): boolean {
@@ -156,8 +156,8 @@ function hasRules({ validation, body, parameters }: Route): boolean {
 
 /** Ranks what a route requires; 0 if there is nothing to bypass. */
 function strictness(route: Route): number {
-  const { required, isAny } = route.auth?.role ?? {};
-  const token = route.access === 'protected' ? 8 + (isAny ? 0 : 1 / (1 + (required?.length ?? 0))) : 0;
+  const { permissions, isAny } = route.auth?.role ?? {};
+  const token = route.access === 'protected' ? 8 + (isAny ? 0 : 1 / (1 + (permissions?.length ?? 0))) : 0;
   return token + (route.login === undefined ? 0 : 4) + (hasRules(route) ? 2 : 0);
 }
 

@@ -2,18 +2,19 @@ import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { durationMs } from '../manifest/units.ts';
 import { sharedNow, type WorkerContext } from '../shared-memory/worker-context.ts';
-import { expiryMs, type TokenClaims } from './claims.ts';
+import { expiryMs } from './claims.ts';
 import type { VerificationContext } from './identity-client.ts';
 import { TokenCounts, tokenBuffer } from './token-counts.ts';
 import { KEYS_UNAVAILABLE, type TokenCacheSettings, type TokenVerifier, type VerifiedToken } from './token-method.ts';
-import type {
-  CachedRejection,
-  CachedToken,
-  NetworkVerifier,
-  Principal,
-  VerificationClient,
-  Verifier,
-  VerifierStatus,
+import {
+  type CachedRejection,
+  type CachedToken,
+  type MethodVerifier,
+  type NetworkVerifier,
+  type Principal,
+  subjectOf,
+  type VerificationClient,
+  type VerifierStatus,
 } from './verifier.ts';
 
 /** How long a rejected token is cached, so that a client that repeats it does not flood the issuer. */
@@ -25,9 +26,10 @@ const MAX_BYTES = 32 * 1024 * 1024;
  * Wraps a verification method with a cache. The cache holds the SHA-256 of tokens, never the tokens. Concurrent requests with
  * one token share one verification.
  */
-export class CachingVerifier implements Verifier {
+export class CachingVerifier implements MethodVerifier {
   readonly key: string;
-  readonly buffer: NonNullable<Verifier['buffer']>;
+  readonly name: string | undefined;
+  readonly buffer: MethodVerifier['buffer'];
   readonly network: NetworkVerifier;
   readonly #method: TokenVerifier;
   readonly #settings: TokenCacheSettings;
@@ -37,8 +39,10 @@ export class CachingVerifier implements Verifier {
   readonly #pending = new Map<string, SharedVerification>();
   #counts = new TokenCounts();
 
-  constructor(key: string, method: TokenVerifier, settings: TokenCacheSettings) {
+  /** @param name the name of the method; `undefined` if the manifest has only one */
+  constructor(key: string, method: TokenVerifier, settings: TokenCacheSettings, name?: string) {
     this.key = key;
+    this.name = name;
     this.buffer = tokenBuffer(key);
     this.network = {
       keys: async (request) => (await method.keySource?.publish?.(request)) ?? KEYS_UNAVAILABLE,
@@ -54,6 +58,10 @@ export class CachingVerifier implements Verifier {
       sizeCalculation: ({ bytes }) => Math.max(MAX_BYTES, maxEntries * bytes),
     });
     this.#rejected = new LRUCache({ maxSize: maxEntries, sizeCalculation: () => 1 });
+  }
+
+  get methods(): readonly MethodVerifier[] {
+    return [this];
   }
 
   get status(): VerifierStatus {
@@ -179,7 +187,8 @@ export class CachingVerifier implements Verifier {
     const { clockToleranceMs, staleIfErrorMs } = this.#settings;
     const staleAt = Date.now() - (sharedNow() - askedAt) + this.#maxAgeMs;
     const expiry = expiryMs(claims, clockToleranceMs);
-    const principal = { claims, subject: subjectOf(claims), expiresAt: Math.min(expiry, staleAt) };
+    const issuer = this.name;
+    const principal = { claims, subject: subjectOf(claims, issuer), issuer, expiresAt: Math.min(expiry, staleAt) };
     return { principal, keySet, askedAt, staleUntil: Math.min(expiry, staleAt + staleIfErrorMs), bytes };
   }
 
@@ -195,10 +204,6 @@ export class CachingVerifier implements Verifier {
 /** Runs for every request. A cache of hashes by token would save 0.6 µs, but would keep tokens in memory. */
 function tokenHash(token: string): string {
   return hash('sha256', token, 'base64url');
-}
-
-function subjectOf({ sub }: TokenClaims): string | undefined {
-  return typeof sub === 'string' ? hash('sha256', sub).slice(0, 16) : undefined;
 }
 
 /** The verification of one token for all clients that wait for it. It is aborted when all of them have disconnected. */

@@ -6,7 +6,8 @@ export type TokenClaims = Readonly<Record<string, unknown>>;
 /** The rules of a manifest for the claims of a token, whatever the verification method. */
 export interface ClaimRules {
   readonly issuer: string | undefined;
-  readonly audience: string | undefined;
+  /** One of them must be in `aud`. */
+  readonly audiences: readonly unknown[] | undefined;
   /** Claims that must be present and not null. */
   readonly required: readonly string[];
   readonly toleranceMs: number;
@@ -14,20 +15,21 @@ export interface ClaimRules {
 
 export function claimRules(entry: {
   readonly issuer?: string;
-  readonly audience?: string;
+  readonly audience?: string | readonly string[];
   readonly requiredClaims: readonly string[];
   readonly clockTolerance: string;
 }): ClaimRules {
   const { issuer, audience, requiredClaims: required, clockTolerance } = entry;
-  return { issuer, audience, required, toleranceMs: durationMs(clockTolerance) };
+  const audiences = audience === undefined ? undefined : [audience].flat();
+  return { issuer, audiences, required, toleranceMs: durationMs(clockTolerance) };
 }
 
 /** Returns why claims are not valid now (RFC 7519 section 4.1); `undefined` if they are. */
 export function claimsError(claims: TokenClaims, rules: ClaimRules): TokenErrorCode | undefined {
-  const { issuer, audience, required, toleranceMs } = rules;
+  const { issuer, audiences, required, toleranceMs } = rules;
   if (required.some((name) => !Object.hasOwn(claims, name) || claims[name] === null)) return 'claims_wrong';
   if (issuer !== undefined && claims['iss'] !== issuer) return 'issuer_wrong';
-  if (audience !== undefined && !hasAudience(claims['aud'], audience)) return 'audience_wrong';
+  if (audiences !== undefined && !hasAudience(claims['aud'], audiences)) return 'audience_wrong';
   const { exp, nbf, iat } = claims;
   if (!isNumericDate(exp) || !isNumericDate(nbf) || !isNumericDate(iat)) return 'claims_wrong';
   const now = Date.now();
@@ -41,8 +43,8 @@ export function expiryMs({ exp }: TokenClaims, toleranceMs: number): number {
   return typeof exp === 'number' ? exp * 1000 + toleranceMs : Number.POSITIVE_INFINITY;
 }
 
-function hasAudience(aud: unknown, audience: string): boolean {
-  return aud === audience || (Array.isArray(aud) && aud.includes(audience));
+function hasAudience(aud: unknown, audiences: readonly unknown[]): boolean {
+  return Array.isArray(aud) ? aud.some((one) => audiences.includes(one)) : audiences.includes(aud);
 }
 
 /** A date is a number of seconds, and optional. */

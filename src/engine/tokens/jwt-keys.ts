@@ -14,59 +14,68 @@ import { type KeySource, staticKeySource } from './token-method.ts';
 /** A key source. `dependencies` identifies keys that are not in the manifest itself. */
 type JwtKeySource = KeySource & { readonly dependencies?: string };
 
-const PATH = ['auth', 'tokens', 'jwt'];
 const SOURCES = ['jwks', 'discovery', 'secret'] as const;
 
 /** Compiles the one source of keys that a manifest names; `undefined` after an error. */
-export function compileJwtKeys(entry: Jwt, context: TokensContext): JwtKeySource | undefined {
+export function compileJwtKeys(entry: Jwt, path: Path, context: TokensContext): JwtKeySource | undefined {
   const { findings } = context;
   const [source, other] = SOURCES.filter((name) => entry[name] !== undefined);
   if (source === undefined) {
     const message = 'no keys are configured for these tokens; add one of: jwks, discovery, secret';
-    findings.push(errorAtKey(PATH, 'jwt-keys', message));
+    findings.push(errorAtKey(path, 'jwt-keys', message));
     return undefined;
   }
   if (other !== undefined) {
     const message = `only one source of keys is allowed; remove ${source} or ${other}`;
-    findings.push(errorAtKey([...PATH, other], 'jwt-keys', message));
+    findings.push(errorAtKey([...path, other], 'jwt-keys', message));
     return undefined;
   }
-  if (!hasMatchingAlgorithms(entry, context)) return undefined;
-  if (entry.secret !== undefined) return compileSecret(entry.secret, entry, context);
-  if (entry.discovery !== undefined) return compileDiscovery(entry.discovery, entry, context);
-  if (typeof entry.jwks === 'object') return compileInlineKeys(entry.jwks, entry, context);
-  return compileKeyLocation(entry.jwks ?? '', entry, context);
+  if (!hasMatchingAlgorithms(entry, path, context)) return undefined;
+  if (entry.secret !== undefined) return compileSecret(entry.secret, entry, path, context);
+  if (entry.discovery !== undefined) return compileDiscovery(entry.discovery, entry, path, context);
+  if (typeof entry.jwks === 'object') return compileInlineKeys(entry.jwks, entry, path, context);
+  return compileKeyLocation(entry.jwks ?? '', entry, path, context);
 }
 
 /** Refuses HMAC algorithms for public keys: an attacker could sign tokens with the text of a public key as the secret. */
-function hasMatchingAlgorithms({ secret, algorithms }: Jwt, { findings }: TokensContext): boolean {
+function hasMatchingAlgorithms({ secret, algorithms }: Jwt, path: Path, { findings }: TokensContext): boolean {
   const index = algorithms.findIndex((algorithm) => algorithm.startsWith('HS') !== (secret !== undefined));
   if (index < 0) return true;
   const message =
     secret === undefined
       ? `"${algorithms[index]}" needs a secret, but these are public keys; write ES256 or another algorithm of the issuer, or secret: \${JWT_SECRET}`
       : `"${algorithms[index]}" needs public keys, but this is a secret; write HS256, HS384 or HS512`;
-  findings.push(errorAt([...PATH, 'algorithms', index], 'jwt-algorithm', message));
+  findings.push(errorAt([...path, 'algorithms', index], 'jwt-algorithm', message));
   return false;
 }
 
-function compileSecret(secret: string, { algorithms }: Jwt, context: TokensContext): JwtKeySource | undefined {
-  const isFromEnvironment = requireSecretFromEnvironment([...PATH, 'secret'], context);
+function compileSecret(
+  secret: string,
+  { algorithms }: Jwt,
+  path: Path,
+  context: TokensContext,
+): JwtKeySource | undefined {
+  const isFromEnvironment = requireSecretFromEnvironment([...path, 'secret'], context);
   const bytes = Buffer.byteLength(secret);
   const index = algorithms.findIndex((algorithm) => bytes * 8 < Number(algorithm.slice(2)));
   if (isFromEnvironment && index >= 0) {
     const algorithm = algorithms[index] ?? '';
     const message = `"${algorithm}" needs a secret of ${Number(algorithm.slice(2)) / 8} bytes or more (RFC 7518 section 3.2), but this one is shorter; set a longer one, such as the output of "openssl rand -hex 64"`;
-    context.findings.push(errorAt([...PATH, 'algorithms', index], 'jwt-secret', message));
+    context.findings.push(errorAt([...path, 'algorithms', index], 'jwt-secret', message));
   }
   return isFromEnvironment && index < 0 ? staticKeySource(secretKeySet(secret)) : undefined;
 }
 
-function compileDiscovery(discovery: string, entry: Jwt, { findings }: TokensContext): JwtKeySource | undefined {
+function compileDiscovery(
+  discovery: string,
+  entry: Jwt,
+  path: Path,
+  { findings }: TokensContext,
+): JwtKeySource | undefined {
   const url = parseHttpUrl(discovery);
   const reason = discoveryUrlError(url);
   if (reason !== undefined) {
-    findings.push(quoteFreeErrorAt([...PATH, 'discovery'], 'discovery', reason));
+    findings.push(quoteFreeErrorAt([...path, 'discovery'], 'discovery', reason));
     return undefined;
   }
   return remoteKeySource(entry, async (signal) => {
@@ -88,9 +97,10 @@ function discoveryUrlError(url: URL | string): string | undefined {
 function compileInlineKeys(
   jwks: KeySetEntry,
   { algorithms }: Jwt,
+  methodPath: Path,
   { findings }: TokensContext,
 ): JwtKeySource | undefined {
-  const path: Path = [...PATH, 'jwks', 'keys'];
+  const path = [...methodPath, 'jwks', 'keys'];
   if (jwks.keys.length > MAX_KEYS) {
     findings.push(errorAt(path, 'jwks', `this set has more than ${MAX_KEYS} keys; remove old ones`));
     return undefined;
@@ -104,8 +114,13 @@ function compileInlineKeys(
 const NO_USABLE_KEY =
   'no key here supports one of the algorithms; add another key, or add its algorithm to "algorithms"';
 
-function compileKeyLocation(jwks: string, entry: Jwt, context: TokensContext): JwtKeySource | undefined {
-  const path = [...PATH, 'jwks'];
+function compileKeyLocation(
+  jwks: string,
+  entry: Jwt,
+  methodPath: Path,
+  context: TokensContext,
+): JwtKeySource | undefined {
+  const path = [...methodPath, 'jwks'];
   if (/^https?:/.test(jwks)) {
     const url = parseHttpUrl(jwks);
     if (typeof url !== 'string') {

@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import type { Jwt } from '../manifest/manifest.generated.ts';
+import type { Path } from '../problem/finding.ts';
 import { sharedNow } from '../shared-memory/worker-context.ts';
 import type { TokenErrorCode } from '../token-errors.ts';
 import { type ClaimRules, claimRules, claimsError } from './claims.ts';
@@ -18,8 +19,8 @@ interface JwtRules extends ClaimRules {
 }
 
 /** Compiles the verification of signed JWTs (RFC 7519, RFC 8725): algorithms are pinned; `iss`, `aud` and `exp` are required. */
-export function compileJwt(entry: Jwt, context: TokensContext): TokenMethod | undefined {
-  const keySource = compileJwtKeys(entry, context);
+export function compileJwt(entry: Jwt, path: Path, context: TokensContext): TokenMethod | undefined {
+  const keySource = compileJwtKeys(entry, path, context);
   if (keySource === undefined) return undefined;
   const common = claimRules(entry);
   const rules = {

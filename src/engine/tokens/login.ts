@@ -10,6 +10,8 @@ import {
   type ResponseTokens,
   type TokenLocations,
 } from './find-tokens.ts';
+import { issuersOf, loginEntry, tokenEntries } from './token-entries.ts';
+import type { Issuers } from './verifier.ts';
 
 export interface LoginRule {
   /** True if bodies are searched. */
@@ -19,6 +21,9 @@ export interface LoginRule {
     response: LoginResponse,
     owner: BufferOwner,
   ) => ResponseTokens | LoginErrorCode | CancellablePromise<TokenSearchResult>;
+  /** The method of the tokens at the configured locations, and those of JWTs at other ones. */
+  readonly issuers: Issuers;
+  readonly otherIssuers: Issuers;
   /** The limit of the response, both encoded and decoded. */
   readonly limitBytes: number;
 }
@@ -37,7 +42,10 @@ export function compileLogin(
     findings.push(errorAtKey(path, 'login-websocket', message));
   }
   const isAnywhere = token === undefined && header === undefined;
-  if (isAnywhere && auth !== undefined && auth.tokens.jwt === undefined) {
+  const entries = tokenEntries(auth);
+  const method = loginEntry(entries, login);
+  const jwts = entries.filter(({ kind }) => kind === 'jwt');
+  if (isAnywhere && method !== undefined && method.kind !== 'jwt') {
     const message =
       'only a JWT is found anywhere in the response; add token: /data/access_token or header: X-Auth-Token';
     findings.push(errorAtKey(path, 'login-token-path', message));
@@ -45,10 +53,12 @@ export function compileLogin(
   const locations = {
     pointers: token === undefined ? undefined : [token].flat(),
     header: header?.toLowerCase(),
-    findsJwts: auth?.tokens.jwt !== undefined,
+    findsJwts: jwts.length > 0,
   };
   return Object.freeze({
     isBodySearched: isAnywhere || token !== undefined || locations.findsJwts,
+    issuers: issuersOf(method === undefined ? [] : [method]),
+    otherIssuers: issuersOf(jwts),
     findTokens: createTokenSearch(locations, routeKeyOf(path)),
     limitBytes: sizeBytes(login.maxBytes),
   });

@@ -1,5 +1,6 @@
 import type { Introspection, Userinfo } from '../manifest/manifest.generated.ts';
 import { durationMs } from '../manifest/units.ts';
+import type { Path } from '../problem/finding.ts';
 import { isMap } from '../schema/schema-walk.ts';
 import { requireSecretFromEnvironment } from '../settings/compile-context.ts';
 import { parseStrictJson } from '../validation/strict-json.ts';
@@ -18,8 +19,11 @@ import { isBearerToken } from './token-syntax.ts';
 import type { RejectedToken } from './verifier.ts';
 
 /** Compiles a verifier that sends each token to the issuer (RFC 7662). */
-export function compileIntrospection(entry: Introspection, context: TokensContext): TokenMethod | undefined {
-  const path = ['auth', 'tokens', 'introspection'];
+export function compileIntrospection(
+  entry: Introspection,
+  path: Path,
+  context: TokensContext,
+): TokenMethod | undefined {
   const isFromEnvironment = requireSecretFromEnvironment([...path, 'clientSecret'], context);
   const endpoint = compileIdentityEndpoint(entry, [...path, 'endpoint'], context);
   if (endpoint === undefined || !isFromEnvironment) return undefined;
@@ -31,8 +35,8 @@ export function compileIntrospection(entry: Introspection, context: TokensContex
 }
 
 /** Compiles a verifier that requests the user's claims with each token. The identity service rejects invalid tokens. */
-export function compileUserinfo(entry: Userinfo, context: TokensContext): TokenMethod | undefined {
-  const endpoint = compileIdentityEndpoint(entry, ['auth', 'tokens', 'userinfo', 'endpoint'], context);
+export function compileUserinfo(entry: Userinfo, path: Path, context: TokensContext): TokenMethod | undefined {
+  const endpoint = compileIdentityEndpoint(entry, [...path, 'endpoint'], context);
   return (
     endpoint &&
     remoteTokenMethod(entry, endpoint, readUserinfo, (token) => ({

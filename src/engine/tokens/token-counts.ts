@@ -1,7 +1,7 @@
 import { MAX_WORKERS } from '../shared-memory/worker-context.ts';
 import { WorkerRows } from '../shared-memory/worker-rows.ts';
 import { TOKEN_ERRORS, type TokenErrorCode } from '../token-errors.ts';
-import type { Verifier } from './verifier.ts';
+import type { MethodVerifier } from './verifier.ts';
 
 type TokenResult = TokenErrorCode | 'valid';
 
@@ -12,7 +12,7 @@ const ROWS_AT = Float64Array.BYTES_PER_ELEMENT;
 const BYTES = ROWS_AT + MAX_WORKERS * NAMES.length * Float64Array.BYTES_PER_ELEMENT;
 
 /** Returns the name and the size of the shared memory of the verifiers with a key. */
-export function tokenBuffer(verifierKey: string): NonNullable<Verifier['buffer']> {
+export function tokenBuffer(verifierKey: string): MethodVerifier['buffer'] {
   return { name: `tokens/${verifierKey}`, bytes: BYTES };
 }
 

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { WorkerContext } from '../shared-memory/worker-context.ts';
 import type { TokenErrorCode } from '../token-errors.ts';
 import type { KeyWithId } from './key-set.ts';
@@ -13,10 +14,18 @@ export type VerificationResult = { readonly principal: Principal } | RejectedTok
 /** A caller with a verified token. Only a verifier creates one. */
 export interface Principal {
   readonly claims: Readonly<Record<string, unknown>>;
-  /** A pseudonym for the log: 16 hex digits of the SHA-256 of `sub`; `undefined` without a `sub`. */
+  /** A pseudonym for the log: 16 hex digits of the SHA-256 of `sub`, and of the issuer if there are several; `undefined` without a `sub`. */
   readonly subject: string | undefined;
+  /** The method that verified the token; `undefined` if the manifest has only one. */
+  readonly issuer?: string | undefined;
   /** When the token must be verified again, in milliseconds since the Unix epoch. */
   readonly expiresAt: number;
+}
+
+/** Returns the pseudonym of a caller. Subjects of one name at two issuers have two of them. */
+export function subjectOf({ sub }: Principal['claims'], issuer: Principal['issuer']): string | undefined {
+  if (typeof sub !== 'string') return undefined;
+  return hash('sha256', issuer === undefined ? sub : `${issuer} ${sub}`).slice(0, 16);
 }
 
 /** An accepted token in a cache. The caches of all threads keep it until the same time. */
@@ -115,35 +124,53 @@ export interface NetworkVerifier {
   readonly verify: (token: string, client: VerificationClient | undefined) => Promise<CachedToken | CachedRejection>;
 }
 
+/** The names of the methods whose tokens are accepted; `undefined` if the manifest has only one method. */
+export type Issuers = ReadonlySet<string | undefined> | undefined;
+
 export interface Verifier {
-  /** A hash of the definition: a reload reuses a verifier with an equal key. */
+  /** A hash of the definition. */
   readonly key: string;
+  /** The verifiers of the methods of a manifest, each with its own keys, cache and counts. */
+  readonly methods: readonly MethodVerifier[];
   /** Returns the principal of a token that is cached and still valid. */
-  readonly cached: (token: string) => Principal | undefined;
-  readonly status: VerifierStatus;
-  /** The shared memory of its counts. */
-  readonly buffer?: { readonly name: string; readonly bytes: number };
-  /** Serves the verifiers of other threads with the same key. */
-  readonly network?: NetworkVerifier;
-  /** Counts in the memory of all workers. Call it before the plan is active, and again for each plan that reuses the verifier. */
-  readonly share: (worker: Pick<WorkerContext, 'memory' | 'index'>) => void;
-  /** Fetches the keys if none were fetched yet. Never rejects. */
-  readonly prepare: () => Promise<void>;
+  readonly cached: (token: string, issuers?: Issuers) => Principal | undefined;
   /**
    * Verifies a token that is not cached. Clients with the same token share one verification.
    *
    * @param client waits for the result; `undefined` for the gateway itself, to which the limits of a client do not apply
    */
-  readonly verify: (token: string, client?: VerificationClient) => Promise<VerificationResult>;
+  readonly verify: (token: string, client?: VerificationClient, issuers?: Issuers) => Promise<VerificationResult>;
+}
+
+/** The verifier of one method. A reload reuses one with an equal key. */
+export interface MethodVerifier extends Verifier {
+  /** `undefined` if the manifest has only one method. */
+  readonly name: string | undefined;
+  readonly status: VerifierStatus;
+  /** The shared memory of its counts. */
+  readonly buffer: { readonly name: string; readonly bytes: number };
+  /** Serves the verifiers of other threads with the same key. */
+  readonly network: NetworkVerifier;
+  /** Counts in the memory of all workers. Call it before the plan is active, and again for each plan that reuses the verifier. */
+  readonly share: (worker: Pick<WorkerContext, 'memory' | 'index'>) => void;
+  /** Fetches the keys if none were fetched yet. Never rejects. */
+  readonly prepare: () => Promise<void>;
 }
 
 /** How a route authenticates and authorizes callers. */
 export interface Auth {
   readonly verifier: Verifier;
+  /** The methods whose tokens a route accepts. */
+  readonly issuers: Issuers;
+  /** Equal for routes that accept the same tokens. */
+  readonly tokensKey: string;
   readonly role: RoleRule;
   /** The start of every challenge: the scheme and the realm (RFC 6750 section 3). */
   readonly challengePrefix: string;
 }
+
+/** A role, and the issuer of the caller if there are several. */
+export type Permission = readonly [issuer: Principal['issuer'], role: string];
 
 export interface RoleRule {
   /** Equal for rules that allow the same callers. */
@@ -157,8 +184,12 @@ export interface RoleRule {
   readonly required: readonly string[];
   /** `required` as it may be printed. */
   readonly redactedRoles: readonly string[];
-  /** The text of the 403; `undefined` if it came from the environment, which clients may not see. */
-  readonly message: string | undefined;
+  /** `required`, with the issuer of each role if there are several. */
+  readonly permissions: readonly Permission[];
+  /** Returns true if a caller with one of `permissions` of another rule may pass. */
+  readonly permits: (permission: Permission) => boolean;
+  /** Returns the text of the 403; `undefined` if it came from the environment, which clients may not see. */
+  readonly messageFor: (issuer: Principal['issuer']) => string | undefined;
 }
 
 /** Requests of one thread in progress. One client has half of them at most. */

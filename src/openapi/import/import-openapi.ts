@@ -2,7 +2,7 @@ import { HTTP_METHODS } from '../../engine/http1/http-methods.ts';
 import type { Path } from '../../engine/problem/finding.ts';
 import { parsePattern, patternKey, readPattern } from '../../engine/routing/pattern.ts';
 import { isMap, referenceTo } from '../../engine/schema/schema-walk.ts';
-import { ANY_ROLE } from '../../engine/tokens/auth.ts';
+import { ANY_ROLE } from '../../engine/tokens/token-entries.ts';
 import { bodyRuleOf } from './body-rule.ts';
 import { createSchemaConverter } from './convert-schema.ts';
 import {

@@ -142,7 +142,7 @@ function claimsOf({ routes }: Plan): string {
 }
 
 function roleOf(auth: Plan['auth']): string | undefined {
-  return auth && JSON.stringify([auth.role.key, auth.role.message]);
+  return auth && JSON.stringify([auth.role.key, auth.role.messageFor(undefined)]);
 }
 
 function idsOf(entries: readonly Identified[]): string[] {

@@ -2,7 +2,7 @@ import type { CountersNotice } from '../../engine/gateway/telemetry/route-metric
 import type { CompileInput } from '../../engine/load.ts';
 import type { LogBlock } from '../../engine/log/log.ts';
 import type { ListenAddress } from '../../engine/settings/address.ts';
-import type { Verifier } from '../../engine/tokens/verifier.ts';
+import type { NetworkVerifier } from '../../engine/tokens/verifier.ts';
 import type { WarmUpTraffic } from '../../prove/offline/warm-up.ts';
 import type { ResultBatch } from '../../traffic/candidate/candidate-results.ts';
 import type { ComparisonDefinition } from '../../traffic/candidate/comparing-workers.ts';
@@ -60,7 +60,7 @@ export type ServingRequest = {
 }[keyof ServingRequests];
 
 /** The part of a verifier that sends requests to an identity service. */
-export type VerifierNetwork = NonNullable<Verifier['network']>;
+export type VerifierNetwork = NetworkVerifier;
 
 /** The requests that the main thread handles. */
 export type MainRequests = {

@@ -1,6 +1,6 @@
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { WorkerContext } from '../../engine/shared-memory/worker-context.ts';
-import type { Verifier } from '../../engine/tokens/verifier.ts';
+import type { MethodVerifier } from '../../engine/tokens/verifier.ts';
 import type { MainRequests, VerifierNetwork } from './messages.ts';
 import type { Requests, ThreadChannel } from './thread-channel.ts';
 
@@ -9,21 +9,24 @@ export type SharedVerifiers = ReturnType<typeof createSharedVerifiers>;
 /** The verifiers of the main thread, which send the requests to identity services for all workers. */
 export function createSharedVerifiers(context: WorkerContext) {
   /** By key. Plans and requests keep the verifiers in memory; later requests of other threads are verified there. */
-  const verifiers = new Map<string, WeakRef<Verifier>>();
+  const verifiers = new Map<string, WeakRef<MethodVerifier>>();
   return { add, addCandidate, serve };
 
-  /** Adds the verifier of a plan. Call it before another thread compiles the plan. */
+  /** Adds the verifiers of a plan. Call it before another thread compiles the plan. */
   function add({ auth }: Plan): void {
     for (const [key, verifier] of verifiers) if (verifier.deref() === undefined) verifiers.delete(key);
-    if (auth === undefined) return;
-    auth.verifier.share(context);
-    verifiers.set(auth.verifier.key, new WeakRef(auth.verifier));
+    for (const verifier of auth?.verifier.methods ?? []) set(verifier);
   }
 
-  /** Adds the verifier of a candidate, unless another plan has one with its key: that one would lose its requests and its counts. */
-  function addCandidate(plan: Plan): void {
-    const key = plan.auth?.verifier.key;
-    if (key !== undefined && verifiers.get(key)?.deref() === undefined) add(plan);
+  /** Adds the verifiers of a candidate, unless another plan has one with its key: that one would lose its requests and its counts. */
+  function addCandidate({ auth }: Plan): void {
+    for (const verifier of auth?.verifier.methods ?? [])
+      if (verifiers.get(verifier.key)?.deref() === undefined) set(verifier);
+  }
+
+  function set(verifier: MethodVerifier): void {
+    verifier.share(context);
+    verifiers.set(verifier.key, new WeakRef(verifier));
   }
 
   /** Handles the requests of a worker. */

@@ -29,7 +29,7 @@ const tracer = findRequestTracer(version);
 const worker = { index, count, memory, bus };
 const networkVerifier = (key: string) => createMainThreadVerifier(channel, key);
 const plan = runToEnd(compileFromInput(takeInput(), undefined, networkVerifier));
-plan.auth?.verifier.share(worker);
+for (const method of plan.auth?.verifier.methods ?? []) method.share(worker);
 const gateway = createGateway(plan, log, { tracer, descriptorLimit, worker });
 const batches = createRequestEventBatches(gateway, (batch) => channel.notify('events', batch));
 const candidate = createWorkerCandidate({ channel, gateway, worker, compile });
@@ -84,7 +84,7 @@ function sendFigures(): void {
 /** Compiles a plan that uses the parts of the active one that are equal. */
 async function compile(input: CompileInput): Promise<Plan> {
   const compiled = await runInSlices(compileFromInput(input, gateway.plan, networkVerifier), SLICE_MS);
-  compiled.auth?.verifier.share(worker);
+  for (const method of compiled.auth?.verifier.methods ?? []) method.share(worker);
   return compiled;
 }
 

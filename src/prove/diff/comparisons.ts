@@ -7,6 +7,7 @@ import { parameterComparison } from './comparisons/parameter-comparisons.ts';
 import { rateLimitComparison } from './comparisons/rate-limit-comparisons.ts';
 import { roleComparison, routeComparison } from './comparisons/route-comparisons.ts';
 import { loginComparison, switchComparison, validationComparison } from './comparisons/switch-comparisons.ts';
+import { tokenComparison } from './comparisons/token-comparisons.ts';
 import { upstreamComparison } from './comparisons/upstream-comparisons.ts';
 import { valueComparison } from './comparisons/value-comparisons.ts';
 import type { Comparison } from './difference.ts';
@@ -15,6 +16,7 @@ import type { Comparison } from './difference.ts';
 export const COMPARISONS: readonly Comparison[] = [
   routeComparison,
   roleComparison,
+  tokenComparison,
   loginComparison,
   bodyComparison,
   parameterComparison,

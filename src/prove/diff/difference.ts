@@ -54,6 +54,8 @@ export interface DiffRequest extends SampleRequest {
   readonly headers?: readonly string[];
   /** The role of the caller. Absent if the request has no token. */
   readonly role?: string;
+  /** The method that verifies the token. Absent if it is the first one that allows the role. */
+  readonly issuer?: string;
   /** The text of the body. */
   readonly body?: string;
   /** The size of the body in bytes, if its contents mean nothing. */

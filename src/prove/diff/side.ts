@@ -6,8 +6,9 @@ import { runToEnd } from '../../engine/plan/sliced-work.ts';
 import type { Path } from '../../engine/problem/finding.ts';
 import { bundleSchemas, redactRoot, type SchemaRoot } from '../../engine/schema/schema-bundle.ts';
 import { createSchemaValidators, type ValueValidator } from '../../engine/schema/value-validator.ts';
+import { type TokenEntry, tokenEntries } from '../../engine/tokens/token-entries.ts';
 import type { PairedRoute } from './route-pairing.ts';
-import { effectiveSettings, uniformManifest } from './settings/effective-settings.ts';
+import { effectiveSettings, normalize, uniformManifest } from './settings/effective-settings.ts';
 
 /** One of the two manifests of a comparison. */
 export interface DiffSide
@@ -19,6 +20,7 @@ export interface DiffSide
   readonly redacted: Manifest;
   /** The values of the manifest as they take effect, without `routes` and `schemas`. They may contain secrets. */
   readonly effective: unknown;
+  readonly methods: readonly DiffMethod[];
   readonly routes: readonly DiffRoute[];
   /** The routes, by id. */
   readonly routeById: ReadonlyMap<string, DiffRoute>;
@@ -27,6 +29,9 @@ export interface DiffSide
   /** Returns a validator for the schema at a path of `schemas`. */
   readonly validatorAt: (path: Path) => ValueValidator;
 }
+
+/** A token method, with its values as they take effect. */
+export type DiffMethod = TokenEntry & { readonly effective: unknown };
 
 /** A route as written and as compiled. */
 export interface DiffRoute extends PairedRoute {
@@ -49,6 +54,10 @@ export function createDiffSide(planned: PlannedManifest, readFile: Environment['
   const side: DiffSide = {
     ...{ plan, manifest, document, secrets, redacted, routes, routeById },
     effective: effectiveSettings(manifest, plan, readFile),
+    methods: tokenEntries(manifest.auth).map((method) => ({
+      ...method,
+      effective: normalize(method.entry, ['auth', 'tokens', method.kind], readFile),
+    })),
     schemas: redactRoot(root, secrets),
     validatorAt: (path) => {
       validators ??= createSchemaValidators(root);

@@ -9,6 +9,7 @@ import { runToEnd, type SlicedWork } from '../../engine/plan/sliced-work.ts';
 import type { Path } from '../../engine/problem/finding.ts';
 import { createOfflineGateway, type OfflineOutcome, redactedUrl } from '../offline/offline-gateway.ts';
 import type { OfflineRequest } from '../offline/request-bytes.ts';
+import { methodOf } from '../offline/role-claims.ts';
 import { type CallerClaims, StubVerifier } from '../offline/stub-verifier.ts';
 import { stepOfRefusal } from '../testing/route-refusals.ts';
 import type {
@@ -25,16 +26,21 @@ import type {
 import { findNearRoutes, findSkippedRoutes } from './skipped-routes.ts';
 import { type ExplainContext, STEPS, type StepExplainer } from './steps.ts';
 
-/** Explains each decision about a request, offline. `claims` are not verified; without any, no token is sent. `run` runs long work. */
+/** Explains each decision about a request, offline. `claims` are not verified; without any, no token is sent. `run` runs long work. `issuer` names the token method. */
 export async function explain(
   planned: PlannedManifest,
   request: OfflineRequest,
   claims: CallerClaims | undefined,
   run: <Result>(steps: SlicedWork<Result>) => Result | Promise<Result> = runToEnd,
+  issuer?: string,
 ): Promise<Explanation> {
+  const method = methodOf(planned.manifest.auth, issuer);
   const tokens = new StubVerifier();
   const send = createOfflineGateway(planned.plan, tokens);
-  const outcome = await send({ ...request, headers: [...request.headers, ...tokens.authorize(claims)] });
+  const outcome = await send({
+    ...request,
+    headers: [...request.headers, ...tokens.authorize(claims && { claims, issuer: method?.issuer })],
+  });
   const { record, upstreamRequest } = outcome;
   const { path = '', refusal } = record;
   const near = refusal?.code === 'route_unknown' ? await run(findNearRoutes(planned.plan.routes, path)) : [];
@@ -44,6 +50,7 @@ export async function explain(
     planned,
     request,
     claims,
+    method,
     outcome,
     refusal: explainRefusal(outcome),
     reported: record.reported ?? [],

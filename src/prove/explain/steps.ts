@@ -7,6 +7,7 @@ import type { Route } from '../../engine/plan/route-definition.ts';
 import { suggestion } from '../../engine/problem/did-you-mean.ts';
 import type { Path } from '../../engine/problem/finding.ts';
 import type { RateLimit, RateLimitStage } from '../../engine/rate-limits/rate-limit.ts';
+import { ANY_ROLE, type TokenEntry } from '../../engine/tokens/token-entries.ts';
 import type { OfflineOutcome } from '../offline/offline-gateway.ts';
 import { headerValue, type OfflineRequest } from '../offline/request-bytes.ts';
 import { rolesOf } from '../offline/role-claims.ts';
@@ -105,26 +106,36 @@ function explainOrigin(context: ExplainContext): StepExplanation | undefined {
 }
 
 function explainToken(context: ExplainContext): StepExplanation {
-  const { entry, routePath, claims, refusal } = context;
+  const { entry, routePath, route, claims, method, refusal } = context;
   const accessPath = [...routePath, 'access'];
+  const issuersPath = entry?.issuers === undefined ? [] : [[...routePath, 'issuers']];
+  const accepted = route?.auth?.issuers === undefined ? '' : `, tokens of ${[...route.auth.issuers].join(' or ')}`;
   if (entry?.access === 'public') return explanation('public: no token is required', accessPath);
   if (refusal?.code === 'token_missing') return explanation('protected: the request has no token', accessPath);
   if (refusal?.code === 'token_invalid')
-    return explanation(`protected: the token is not valid (${refusal.reason})`, accessPath, ['auth', 'tokens']);
-  return explanation(
-    `protected: ${claims === undefined ? 'the request has a token' : 'the given claims are used without verification'}`,
-    accessPath,
-  );
+    return explanation(`protected${accepted}: the token is not valid (${refusal.reason})`, accessPath, ...issuersPath, [
+      'auth',
+      'tokens',
+    ]);
+  const source = method?.issuer === undefined ? '' : ` as those of "${method.issuer}"`;
+  const text =
+    claims === undefined ? 'the request has a token' : `the given claims are used${source} without verification`;
+  return explanation(`protected${accepted}: ${text}`, accessPath, ...issuersPath);
 }
 
-function explainRole({ planned, entry, routePath, route, claims }: ExplainContext): StepExplanation | undefined {
-  const { role } = planned.manifest.auth ?? {};
-  if (entry?.access === 'public' || role === undefined || claims === undefined) return undefined;
-  const rolesPath = entry?.roles === undefined ? ['auth', 'role', 'allow'] : [...routePath, 'roles'];
-  if (route?.auth?.role.isAny === true) return explanation('requires no role: a valid token is enough', rolesPath);
+function explainRole({ entry, routePath, route, claims, method }: ExplainContext): StepExplanation | undefined {
+  if (entry?.access === 'public' || method === undefined || claims === undefined) return undefined;
+  const { role, rolePath } = method;
+  const allowPath = [...rolePath, 'allow'];
+  const rolesPath = entry?.roles === undefined ? allowPath : [...routePath, 'roles'];
+  const rule = route?.auth?.role;
+  if (role === ANY_ROLE || entry?.roles === ANY_ROLE)
+    return explanation('requires no role: a valid token is enough', entry?.roles === undefined ? rolePath : rolesPath);
+  const required =
+    rule?.redactedRoles.filter((_text, index) => method.allow.includes(rule.required[index] ?? '')) ?? [];
   const roles = rolesOf(role, claims).join(', ') || 'none';
-  const required = route?.auth?.role.redactedRoles.join(', ');
-  return explanation(`requires one of ${required}; the caller has ${roles}`, rolesPath, ['auth', 'role', 'claim']);
+  const message = `requires one of ${required.join(', ')}; the caller has ${roles}`;
+  return explanation(message, rolesPath, [...rolePath, 'claim']);
 }
 
 /** Names the headers, and never their values. */
@@ -242,6 +253,8 @@ export interface ExplainContext {
   readonly request: OfflineRequest;
   /** The claims of the caller; `undefined` if no caller was given. */
   readonly claims: CallerClaims | undefined;
+  /** The method that verifies the token of the caller. */
+  readonly method: TokenEntry | undefined;
   readonly outcome: OfflineOutcome;
   readonly refusal: ExplainedRefusal | undefined;
   readonly reported: readonly ReportedViolation[];

@@ -1,7 +1,9 @@
 import { BODYLESS_METHODS, sortMethods } from '../../engine/http1/http-methods.ts';
+import type { TokenEntry } from '../../engine/tokens/token-entries.ts';
 import type { TestResult } from '../testing/run-test-file.ts';
 import type { MutationContext, Probe, TestedRoute } from './mutant.ts';
 import {
+  acceptedMethod,
   MULTIPART_TYPE,
   multipartBody,
   withHeader,
@@ -57,7 +59,9 @@ export function madeRequest(
   { method, path, role }: { readonly method: string; readonly path: string; readonly role: string | undefined },
 ): Probe {
   const bare: Probe = { request: { method, url: path, headers: {}, times: 1 } };
-  const named = tested.route.access === 'protected' && role !== undefined ? withRole(bare, role) : bare;
+  const isMeant = ({ allow }: TokenEntry) => role === undefined || allow.includes(role);
+  const issuer = acceptedMethod(context.manifest, tested, isMeant)?.issuer;
+  const named = tested.route.access === 'protected' && role !== undefined ? withRole(bare, role, issuer) : bare;
   const complete = withRequiredParameters(context, tested, named);
   return BODYLESS_METHODS.has(method) ? complete : withValidBody(context, tested, complete);
 }

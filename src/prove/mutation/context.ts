@@ -7,7 +7,7 @@ import { SamplePaths } from '../../engine/routing/route-index.ts';
 import { bundleSchemas } from '../../engine/schema/schema-bundle.ts';
 import { typesAt } from '../../engine/schema/schema-walk.ts';
 import { createSchemaValidators } from '../../engine/schema/value-validator.ts';
-import { ANY_ROLE } from '../../engine/tokens/auth.ts';
+import { ANY_ROLE, tokenEntries } from '../../engine/tokens/token-entries.ts';
 import { createParameterValidator } from '../../engine/validation/parameter-value.ts';
 import { type ComparedSchema, compareSchemas } from '../schema-comparison/compare-schemas.ts';
 import type { TestFile } from '../testing/test-file.generated.ts';
@@ -36,8 +36,8 @@ export function createMutationContext(
   const newValues = (path: Path, changed: Manifest, schemaAt: SchemaReader) =>
     valuesBetween(schemaAt(original, path), schemaAt(schemaSide(changed, readFile), path));
   const validValues = (path: Path, schemaAt: SchemaReader) => valuesBetween(NOTHING, schemaAt(original, path));
-  const known = [ANY_ROLE, ...(plan.auth?.role.required ?? [])];
   const newTexts = (path: Path, changed: Manifest) => newValues(path, changed, parameterAt).map(String);
+  const known = [ANY_ROLE, ...tokenEntries(manifest.auth).flatMap(({ allow }) => allow)];
   return {
     manifest,
     plan,

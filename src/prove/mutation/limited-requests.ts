@@ -1,7 +1,8 @@
 import { nestValue, parsePointer } from '../../engine/json-pointer.ts';
 import type { RateLimit as RateLimitEntry, RateLimitKeyPart } from '../../engine/manifest/manifest.generated.ts';
 import type { RateLimit } from '../../engine/rate-limits/rate-limit.ts';
-import { claimsOfCaller } from '../offline/role-claims.ts';
+import { callerOfRole } from '../offline/role-claims.ts';
+import type { Caller } from '../offline/stub-verifier.ts';
 import type { MutationContext, Probe, TestedRoute } from './mutant.ts';
 import { withClaims, withHeader, withJsonBody, withoutHeader, withRequest } from './probes.ts';
 
@@ -54,10 +55,10 @@ export function withKey(base: Probe, { key }: RateLimitEntry, manifest: Mutation
   return mapsIn(key).reduce((probe, { header, body, claim }) => {
     if (header !== undefined) return withHeader(probe, header, 'a');
     if (body !== undefined) return withJsonBody(probe, { ...objectOf(probe), ...(nestValue(body, 'a') as object) });
-    const role = manifest.auth?.role;
-    if (claim === undefined || role === undefined) return probe;
-    const named = probe.request.role === undefined ? {} : claimsOfCaller(manifest, probe.request.role);
-    return withClaims(probe, { ...named, ...(nestValue(claim, 'a') as object) });
+    if (claim === undefined || manifest.auth === undefined) return probe;
+    const { role, issuer } = probe.request;
+    const caller: Caller = role === undefined ? { claims: {}, issuer } : callerOfRole(manifest, role, issuer);
+    return withClaims(probe, { ...caller.claims, ...(nestValue(claim, 'a') as object) }, caller.issuer);
   }, base);
 }
 

@@ -134,8 +134,8 @@ function permissionsIn(headers: readonly string[]): Record<string, string | stri
 }
 
 function nameOf(probe: Probe, { refusal, route, upstream }: Expectation): string {
-  const { method, role } = probe.request;
-  const caller = role === undefined ? '' : ` as ${role}`;
+  const { method, role, issuer } = probe.request;
+  const caller = role === undefined ? '' : ` as ${role}${issuer === undefined ? '' : ` of ${issuer}`}`;
   const request = `${method} ${pathOf(probe)}${caller}`;
   if (route === null && refusal === undefined) return `the preflight for ${pathOf(probe)} has these permissions`;
   if (refusal !== undefined) return `${request} is refused with ${refusal}`;

@@ -1,6 +1,7 @@
 import { nestValue } from '../../engine/json-pointer.ts';
-import type { RouteEntry } from '../../engine/manifest/manifest.generated.ts';
+import type { Manifest, RouteEntry } from '../../engine/manifest/manifest.generated.ts';
 import { sizeBytes } from '../../engine/manifest/units.ts';
+import { acceptedEntries, type TokenEntry, tokenEntries } from '../../engine/tokens/token-entries.ts';
 import type { CaseHeaders } from '../testing/test-file.generated.ts';
 import type { Probe, TestedRoute } from './mutant.ts';
 
@@ -10,16 +11,26 @@ export function withRequest(probe: Probe, change: Partial<Probe['request']>): Pr
 }
 
 export function withoutToken(probe: Probe): Probe {
-  const { role: _role, claims: _claims, ...request } = probe.request;
+  const { role: _role, claims: _claims, issuer: _issuer, ...request } = probe.request;
   return { ...probe, request: { ...request, headers: withoutHeader(request.headers, 'authorization') } };
 }
 
-export function withRole(probe: Probe, role: string): Probe {
-  return withRequest(withoutToken(probe), { role });
+/** @param issuer the name of the method that verifies the token; `undefined`: the first one that allows the role */
+export function withRole(probe: Probe, role: string, issuer?: string): Probe {
+  return withRequest(withoutToken(probe), { role, ...(issuer !== undefined && { issuer }) });
 }
 
-export function withClaims(probe: Probe, claims: Readonly<Record<string, unknown>>): Probe {
-  return withRequest(withoutToken(probe), { claims });
+export function withClaims(probe: Probe, claims: Readonly<Record<string, unknown>>, issuer?: string): Probe {
+  return withRequest(withoutToken(probe), { claims, ...(issuer !== undefined && { issuer }) });
+}
+
+/** Returns the first token method that a route accepts, and for which a condition is true. */
+export function acceptedMethod(
+  { auth }: Manifest,
+  { entry }: TestedRoute,
+  isMeant: (method: TokenEntry) => boolean,
+): TokenEntry | undefined {
+  return acceptedEntries(tokenEntries(auth), entry.issuers).find(isMeant);
 }
 
 export function withoutBody(probe: Probe): Probe {

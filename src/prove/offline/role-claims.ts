@@ -1,21 +1,35 @@
 import { compilePointer, nestValue } from '../../engine/json-pointer.ts';
-import type { Manifest, Role } from '../../engine/manifest/manifest.generated.ts';
+import type { Auth, Manifest, Role } from '../../engine/manifest/manifest.generated.ts';
 import { isMap } from '../../engine/schema/schema-walk.ts';
-import { ANY_ROLE, rolesIn } from '../../engine/tokens/auth.ts';
+import { rolesIn } from '../../engine/tokens/auth.ts';
 import { claimHeadersOf } from '../../engine/tokens/forwarded-claims.ts';
-import type { CallerClaims } from './stub-verifier.ts';
+import { ANY_ROLE, type TokenEntry, tokenEntries } from '../../engine/tokens/token-entries.ts';
+import type { Caller, CallerClaims } from './stub-verifier.ts';
+
+/** Returns the token method of a caller: the named one, or the first one that allows the role, or the first one. */
+export function methodOf(auth: Auth | undefined, issuer?: string, role?: string): TokenEntry | undefined {
+  const entries = tokenEntries(auth);
+  const isMeant = (entry: TokenEntry) =>
+    issuer === undefined ? role !== undefined && entry.allow.includes(role) : entry.name === issuer;
+  return entries.find(isMeant) ?? entries[0];
+}
+
+/** Returns a caller with this role. Its claims are those of the role, and a text for each claim that a route must forward. */
+export function callerOfRole(
+  { auth, routes }: Pick<Manifest, 'auth' | 'routes'>,
+  role: string,
+  issuer?: string,
+): Caller {
+  const method = methodOf(auth, issuer, role);
+  let claims: unknown = method === undefined ? {} : claimsOfRole(method.role, role);
+  for (const { claim, missing } of routes.flatMap((route) => claimHeadersOf(route, auth?.forward)))
+    if (missing === 'refuse') claims = addMissing(claims, nestValue(claim, 'someone'));
+  return { claims: claims as CallerClaims, issuer: method?.issuer };
+}
 
 /** Returns the claims of a caller who has this role and no other claim. With `role: any` no claim is a role. */
 export function claimsOfRole(entry: 'any' | Pick<Role, 'claim' | 'array'>, role: string): CallerClaims {
   return entry === ANY_ROLE ? {} : (nestValue(entry.claim, entry.array ? [role] : role) as CallerClaims);
-}
-
-/** Returns the claims of a caller with this role: those of the role, and a text for each claim that a route must forward. */
-export function claimsOfCaller({ auth, routes }: Pick<Manifest, 'auth' | 'routes'>, role: string): CallerClaims {
-  let claims: unknown = auth === undefined ? {} : claimsOfRole(auth.role, role);
-  for (const { claim, missing } of routes.flatMap((route) => claimHeadersOf(route, auth?.forward)))
-    if (missing === 'refuse') claims = addMissing(claims, nestValue(claim, 'someone'));
-  return claims as CallerClaims;
 }
 
 /** Adds the members of the second value that the first one lacks. */

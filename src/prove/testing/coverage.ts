@@ -1,13 +1,13 @@
 import type { RefusalCode } from '../../engine/gateway/response/refusal.ts';
 import { pointerStep, valueAt } from '../../engine/json-pointer.ts';
 import type { PlannedManifest } from '../../engine/load.ts';
-import type { Manifest, Role, RouteEntry } from '../../engine/manifest/manifest.generated.ts';
+import type { Manifest, RouteEntry } from '../../engine/manifest/manifest.generated.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
 import type { RouteRateLimits } from '../../engine/rate-limits/rate-limit.ts';
 import { keywordsWith } from '../../engine/schema/keywords.ts';
 import { isMap, referencePath } from '../../engine/schema/schema-walk.ts';
-import { ANY_ROLE } from '../../engine/tokens/auth.ts';
+import { ANY_ROLE, type TokenEntry, tokenEntries } from '../../engine/tokens/token-entries.ts';
 import { rolesOf } from '../offline/role-claims.ts';
 import { routingRefusals, ruleRefusals } from './route-refusals.ts';
 import type { TestResult } from './run-test-file.ts';
@@ -24,7 +24,7 @@ interface CoverageUnit {
 
 /** Returns the coverage units: a matched route, a role that it accepted, a refusal that was given, and a value that was a violation. */
 export function coverageOf({ plan, manifest }: PlannedManifest, results: readonly TestResult[]): CoverageUnit[] {
-  const covered = new Set(results.flatMap((result) => coveredBy(result, manifest.auth?.role)));
+  const covered = new Set(results.flatMap((result) => coveredBy(result, tokenEntries(manifest.auth))));
   const unit = (kind: CoverageUnit['kind'], route: string | undefined, name: string, redacted = name): CoverageUnit => {
     return { kind, route, name: redacted, isCovered: covered.has(keyOf(kind, route, name)) };
   };
@@ -48,7 +48,7 @@ function publicValues(manifest: Manifest, { schemas }: Plan, index: number): str
 }
 
 /** Returns the keys of the units that a test case covers. A failed case covers them too. */
-function coveredBy({ outcome: { record, principals } }: TestResult, role: 'any' | Role | undefined): string[] {
+function coveredBy({ outcome: { record, principals } }: TestResult, methods: readonly TokenEntry[]): string[] {
   const { refusal, reported = [] } = record;
   const route = record.route?.id;
   const violations = [...reported, ...(refusal === undefined ? [] : [refusal])].flatMap(({ pointers }) => pointers);
@@ -58,7 +58,9 @@ function coveredBy({ outcome: { record, principals } }: TestResult, role: 'any' 
     ...violations.map((pointer) => keyOf('value', route, pointer)),
   ];
   if (refusal !== undefined) return [...keys, keyOf('refusal', route, refusal.code)];
-  const roles = role === undefined ? [] : principals.flatMap(({ claims }) => [ANY_ROLE, ...rolesOf(role, claims)]);
+  const roles = principals.flatMap(({ claims, issuer }) =>
+    methods.filter((method) => method.issuer === issuer).flatMap(({ role }) => [ANY_ROLE, ...rolesOf(role, claims)]),
+  );
   return [...keys, ...roles.map((name) => keyOf('role', route, name))];
 }
 

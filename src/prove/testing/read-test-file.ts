@@ -7,7 +7,8 @@ import { describeFileError, type Source } from '../../engine/manifest/source.ts'
 import { suggestion } from '../../engine/problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../../engine/problem/finding.ts';
 import { hasErrors, type Problem, toProblems } from '../../engine/problem/problem.ts';
-import type { TestFile } from './test-file.generated.ts';
+import { tokenEntries } from '../../engine/tokens/token-entries.ts';
+import type { TestFile, TestToken } from './test-file.generated.ts';
 import { validate as generated } from './validate.generated.ts';
 
 const validate = generated as unknown as ValidateFunction;
@@ -30,10 +31,13 @@ export function readTestFile(source: Source): { testFile?: CheckedTestFile; prob
   const all =
     findings.length > 0
       ? findings
-      : testFile.cases.flatMap(({ request }, index) => [
-          ...findExclusiveKeys(request, index),
-          ...findUselessWait(request, index),
-        ]);
+      : [
+          ...Object.entries(testFile.tokens).flatMap(([text, token]) => findAmbiguousToken(token, ['tokens', text])),
+          ...testFile.cases.flatMap(({ request }, index) => [
+            ...findExclusiveKeys(request, index),
+            ...findUselessWait(request, index),
+          ]),
+        ];
   const problems = toProblems(all, document);
   return hasErrors(problems) ? { problems } : { testFile: { testFile, document }, problems };
 }
@@ -50,6 +54,13 @@ export function manifestProblem({ testFile, document }: CheckedTestFile, code: s
 }
 
 const RULE = 'manifest-file';
+
+function findAmbiguousToken({ role, claims, error, issuer }: TestToken, path: Path): Finding[] {
+  const kinds = [role, claims, error].filter((kind) => kind !== undefined);
+  if (kinds.length === 1 && (error === undefined || issuer === undefined)) return [];
+  const message = 'write exactly one of "role", "claims" and "error"; a token with an error has no "issuer"';
+  return [errorAt(path, 'case-conflict', message)];
+}
 
 const EXCLUSIVE_KEYS = [
   ['role', 'claims'],
@@ -76,12 +87,15 @@ export function findUnknownReferences(testFile: TestFile, { plan, manifest }: Pl
   const routes = plan.routes.map(({ id }) => id);
   const upstreams = plan.upstreams.map(({ id }) => id);
   const hasAuth = manifest.auth !== undefined;
+  const issuers = tokenEntries(manifest.auth).flatMap(({ name }) => name ?? []);
   return [
-    ...Object.entries(testFile.tokens).flatMap(([text, token]) =>
-      unusableRole(token, ['tokens', text, 'role'], hasAuth),
-    ),
+    ...Object.entries(testFile.tokens).flatMap(([text, token]) => [
+      ...unusableRole(token, ['tokens', text, 'role'], hasAuth),
+      ...unknownReference(token.issuer, issuers, ['tokens', text, 'issuer'], 'issuer'),
+    ]),
     ...testFile.cases.flatMap(({ request, expect }, index) => [
       ...unusableRole(request, ['cases', index, 'request', 'role'], hasAuth),
+      ...unknownReference(request.issuer, issuers, ['cases', index, 'request', 'issuer'], 'issuer'),
       ...unknownReference(expect.route, routes, ['cases', index, 'expect', 'route'], 'route'),
       ...unknownReference(expect.upstream?.id, upstreams, ['cases', index, 'expect', 'upstream', 'id'], 'upstream'),
     ]),
@@ -92,7 +106,7 @@ function unknownReference(
   name: string | null | undefined,
   existing: readonly string[],
   path: Path,
-  kind: 'route' | 'upstream',
+  kind: 'route' | 'upstream' | 'issuer',
 ): Finding[] {
   if (name === undefined || name === null || existing.includes(name)) return [];
   return [errorAt(path, `${kind}-unknown`, `the manifest has no ${kind} "${name}"${suggestion(name, existing)}`)];

@@ -1,7 +1,8 @@
 import type { PlannedManifest } from '../../engine/load.ts';
+import type { Manifest } from '../../engine/manifest/manifest.generated.ts';
 import { createOfflineGateway, type OfflineOutcome, redactedUrl } from '../offline/offline-gateway.ts';
-import { claimsOfCaller } from '../offline/role-claims.ts';
-import { type CallerClaims, type StubToken, StubVerifier } from '../offline/stub-verifier.ts';
+import { callerOfRole, methodOf } from '../offline/role-claims.ts';
+import { type Caller, type StubToken, StubVerifier } from '../offline/stub-verifier.ts';
 import { compareOutcome, type Mismatch } from './compare.ts';
 import { repetitionOf, requestOf, stubResponseOf, type TestRequest, testRequestsOf } from './requests.ts';
 import type { TestFile, TestToken } from './test-file.generated.ts';
@@ -30,16 +31,16 @@ export function createCaseRunner(
   planned: TestedManifest,
 ): (testRequest: TestRequest) => Promise<TestResult> {
   const tokens = new StubVerifier();
-  const claimsOf = (role: string): CallerClaims => claimsOfCaller(planned.manifest, role);
-  for (const [text, token] of Object.entries(testTokens)) tokens.setToken(text, stubTokenOf(token, claimsOf));
+  const { manifest } = planned;
+  for (const [text, token] of Object.entries(testTokens)) tokens.setToken(text, stubTokenOf(token, manifest));
   const send = createOfflineGateway(planned.plan, tokens);
   return async (testRequest) => {
     const { testCase, role } = testRequest;
-    const claims = role === undefined ? testCase.request.claims : claimsOf(role);
+    const caller = callerOf({ ...testCase.request, role }, manifest);
     const request = requestOf(testRequest);
     const start = performance.now();
     const outcome = await send(
-      { ...request, headers: [...request.headers, ...tokens.authorize(claims)] },
+      { ...request, headers: [...request.headers, ...tokens.authorize(caller)] },
       stubResponseOf(testCase.response),
       repetitionOf(testCase.request),
     );
@@ -63,7 +64,14 @@ function redactMismatch(
   return { ...mismatch, actual: typeof expected === 'string' && expected.startsWith('/') ? path : origin + path };
 }
 
-function stubTokenOf({ role, claims, error }: TestToken, claimsOf: (role: string) => CallerClaims): StubToken {
-  if (error !== undefined) return { code: error };
-  return { claims: role === undefined ? (claims ?? {}) : claimsOf(role) };
+function stubTokenOf({ error, ...token }: TestToken, manifest: Manifest): StubToken {
+  return error === undefined ? (callerOf(token, manifest) ?? { claims: {} }) : { code: error };
+}
+
+function callerOf(
+  { role, claims, issuer }: { readonly [Key in 'role' | 'issuer']?: string | undefined } & Pick<TestToken, 'claims'>,
+  manifest: Manifest,
+): Caller | undefined {
+  if (role !== undefined) return callerOfRole(manifest, role, issuer);
+  return claims && { claims, issuer: methodOf(manifest.auth, issuer)?.issuer };
 }

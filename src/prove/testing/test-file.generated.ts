@@ -34,6 +34,10 @@ cases: TestCase[]
 }
 export interface TestToken {
 /**
+ * The name of the method of `auth.tokens` that verifies the token. By default the first one that allows the role.
+ */
+issuer?: string
+/**
  * The token is valid and has this role.
  */
 role?: string
@@ -74,6 +78,10 @@ headers: CaseHeaders
  * The role of the caller, who sends a valid token. A list makes one case of each role.
  */
 role?: (string | string[])
+/**
+ * The name of the method of `auth.tokens` that verifies the token of the caller. By default the first one that allows the role.
+ */
+issuer?: string
 /**
  * The claims of the caller, who sends a valid token.
  */

@@ -92,7 +92,7 @@ export class CandidateControl {
   /** Begins to compare a share of the requests with a prepared plan. Resolves once all workers compare them; never rejects. */
   async activate(candidate: CandidateManifest, source: CandidateSource, sample: number): Promise<void> {
     const { plan, compileInput } = candidate;
-    if (source === 'file') void plan.auth?.verifier.prepare();
+    if (source === 'file') for (const method of plan.auth?.verifier.methods ?? []) void method.prepare();
     else this.#logger.info({ hash: plan.hash, sample }, 'the gateway compares requests with a candidate');
     // A manifest that the admin API received must not be able to send tokens to an address of its own.
     const rules = { sample, maySendTokens: source === 'file', salt: randomBytes(16).toString('base64url') };

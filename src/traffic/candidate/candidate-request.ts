@@ -46,15 +46,16 @@ export class CandidateRequest extends ObservedRequest implements CountedCandidat
     const token = this.readToken(auth);
     if (!this.#pair.areTokensEqual) {
       if (!this.#maySendTokens) throw new UnknownFact('token');
-      return auth.verifier.cached(token) ?? this.#verify(auth.verifier, auth, token);
+      return this.#verify(auth.verifier, auth, token);
     }
     const { principal, refusal, route } = this.exchange;
-    // At login, the principal is the user of the token in the response.
-    if (route?.access === 'protected' && route.login === undefined && principal !== undefined) return principal;
-    // The challenge is that of this plan.
-    if (refusal?.code === 'token_invalid') return this.principalOf(auth, { code: refusal.reason as TokenErrorCode });
-    const { verifier } = this.#pair.active.auth ?? auth;
-    return verifier.cached(token) ?? this.#verify(verifier, auth, token);
+    if (route?.access === 'protected' && route.auth !== undefined && route.auth.tokensKey === auth.tokensKey) {
+      // At login, the principal is the user of the token in the response.
+      if (route.login === undefined && principal !== undefined) return principal;
+      // The challenge is that of this plan.
+      if (refusal?.code === 'token_invalid') return this.principalOf(auth, { code: refusal.reason as TokenErrorCode });
+    }
+    return this.#verify(this.#pair.active.auth?.verifier ?? auth.verifier, auth, token);
   }
 
   validateParameters({ parameters }: Route): void | Promise<void> {
@@ -76,9 +77,13 @@ export class CandidateRequest extends ObservedRequest implements CountedCandidat
     return cancellable(result, (validated) => this.#acceptBody(validated));
   }
 
-  async #verify(verifier: Verifier, auth: Auth, token: string): Promise<Principal> {
+  #verify(verifier: Verifier, auth: Auth, token: string): Principal | Promise<Principal> {
+    return verifier.cached(token, auth.issuers) ?? this.#verifyUncached(verifier, auth, token);
+  }
+
+  async #verifyUncached(verifier: Verifier, auth: Auth, token: string): Promise<Principal> {
     const signal = AbortSignal.timeout(TOKEN_TIMEOUT_MS);
-    const result = await verifier.verify(token, { key: CANDIDATE_CLIENT, signal });
+    const result = await verifier.verify(token, { key: CANDIDATE_CLIENT, signal }, auth.issuers);
     if (signal.aborted) throw new UnknownFact('timeout');
     return this.principalOf(auth, result);
   }

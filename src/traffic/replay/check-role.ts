@@ -15,7 +15,11 @@ export interface LoggedCaller {
 export function checkRole({ role }: Auth, caller: LoggedCaller, loggedAuth: Auth | undefined): CheckResult {
   const { applied, roles } = caller;
   if (role.isAny) return 'valid';
-  if (loggedAuth === undefined || claimOf(role) !== claimOf(loggedAuth.role)) return 'role';
+  if (loggedAuth === undefined || claimOf(role) !== claimOf(loggedAuth.role)) {
+    // The log has only the result: the rule is that of several issuers, or of another one than the first.
+    if (applied?.rule.key !== role.key) return 'role';
+    return applied.isAllowed ? 'valid' : 'invalid';
+  }
   // A list is no text, and a text is no list. One word is a single role too.
   const isOther = isList(role) !== isList(loggedAuth.role);
   if (formOf(role) !== formOf(loggedAuth.role))

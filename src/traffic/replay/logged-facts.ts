@@ -84,7 +84,7 @@ export function createRefusal(
 ): Refusal {
   const detail =
     code === 'role_not_allowed'
-      ? route?.auth?.role.message
+      ? route?.auth?.role.messageFor(undefined)
       : code === 'media_type_unsupported'
         ? route?.body?.types?.refusalDetail
         : undefined;

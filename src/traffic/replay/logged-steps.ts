@@ -120,19 +120,20 @@ export class LoggedSteps implements RequestSteps<LoggedCaller> {
   }
 
   authenticate(auth: Auth): LoggedCaller {
-    const { request, loggedPlan, logged, hasReplayFacts } = this.#facts;
+    const { request, logged, hasReplayFacts } = this.#facts;
     const { credential } = request;
     if ((credential !== undefined && credential !== 'bearer') || request.refusal === 'token_missing')
       throw new Refusal('token_missing');
     const result = logged?.route.access === 'protected' ? this.#resultOf('token') : undefined;
-    if (result === undefined || loggedPlan.auth?.verifier.key !== auth.verifier.key)
+    const loggedAuth = logged?.route.auth;
+    if (result === undefined || loggedAuth === undefined || loggedAuth.tokensKey !== auth.tokensKey)
       throw new UnknownFact(hasReplayFacts ? 'token' : 'not-logged');
     if (result !== 'passed') throw result;
     const role = this.#resultOf('role');
-    const rule = logged?.route.auth?.role;
+    const rule = loggedAuth.role;
     return {
       roles: this.#facts.roles,
-      applied: rule === undefined || role === undefined ? undefined : { rule, isAllowed: role === 'passed' },
+      applied: role === undefined ? undefined : { rule, isAllowed: role === 'passed' },
     };
   }
 

@@ -210,6 +210,23 @@ describe('the replay of a log', () => {
     expect(resultOf({ ...download, credential: undefined, manifest: undefined }, next)).toBe('unknown not-logged');
   });
 
+  it.each([[['staff', 'partners']], [['partners']]])('knows of the roles of %j only the logged result', (issuers) => {
+    const methods = [MANIFEST.auth, { ...MANIFEST.auth, role: { ...MANIFEST.auth.role, claim: '/scope' } }];
+    const tokens = methods.map(({ tokens: { jwt }, role }, index) => ({
+      ...{ name: ['staff', 'partners'][index], role },
+      jwt: { ...jwt, issuer: `https://${index}.test` },
+    }));
+    const withRoles = (more: object) =>
+      plan((manifest) => {
+        Object.assign(manifest.auth, { tokens });
+        Object.assign(routeOf(manifest, 'contacts'), { issuers, ...more });
+      });
+    const old = withRoles({});
+    const line = { ...contacts, manifest: old.plan.hash.slice(0, 16) };
+    expect(replay([line, { ...line, ...refused('role_not_allowed', 403) }], old, old).comparison.same).toBe(2);
+    expect(replay([line], withRoles({ roles: ['admin'] }), old).comparison.unknown).toEqual(new Map([['role', 1]]));
+  });
+
   it('knows the role of the token in the response of a login service', () => {
     const next = plan((manifest) => Object.assign(routeOf(manifest, 'login'), { roles: ['admin'] }));
     expect(resultOf(login, next)).toBe('newly-refused');

@@ -48,7 +48,7 @@ describe.each([
     for (let index = 0; index < 50; index += 1)
       expect(await outcome(verifier, `good${index}`, connected(`10.0.1.${index}`))).toBe('accepted');
     expect(pending.length).toBe(32);
-    expect(verifier.status.verifying).toBe(1_000);
+    expect(verifier.methods[0]?.status.verifying).toBe(1_000);
     identity.respond = (response) => sendJson(response, '', 401);
     for (const { response } of pending) sendJson(response, '', 401);
     const outcomes = await Promise.all(flood);
@@ -88,8 +88,8 @@ describe.each([
     for (const who of clients) who.disconnect();
     expect(new Set(await Promise.all(left))).toEqual(new Set(['client_disconnected']));
     await Promise.all(closed);
-    expect(verifier.status.verifying).toBe(0);
-    expect(verifier.status.results.size).toBe(0);
+    expect(verifier.methods[0]?.status.verifying).toBe(0);
+    expect(verifier.methods[0]?.status.results.size).toBe(0);
     expect(pending.length).toBe(32);
     identity.respond = accept;
     expect(await outcome(verifier, 't0', connected('10.0.0.1'))).toBe('accepted');
@@ -179,7 +179,7 @@ describe('a key set', () => {
     const flood = Array.from({ length: 1_200 }, (_, index) =>
       outcome(verifier, by(one, `made-up-${index}`), connected('10.0.0.1')),
     );
-    await eventually('the flood waits', () => verifier.status.verifying === 1_000);
+    await eventually('the flood waits', () => verifier.methods[0]?.status.verifying === 1_000);
     server.publish(one, two);
     expect(await outcome(verifier, by(two, 'two'), connected('10.0.0.2'))).toBe('accepted');
     const outcomes = await Promise.all(flood);

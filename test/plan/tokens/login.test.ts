@@ -6,8 +6,8 @@ import { compileLogin } from '../../../src/engine/tokens/login.ts';
 const part = (text: string) => Buffer.from(text).toString('base64url');
 const JWT = `${part('{"alg":"ES256"}')}.${part('{"sub":"a"}')}.c2ln`;
 
-const JWTS = { tokens: { jwt: {} } } as Auth;
-const OTHERS = { tokens: {} } as Auth;
+const JWTS = { tokens: { jwt: {} }, role: 'any' } as Auth;
+const OTHERS = { tokens: { userinfo: {} }, role: 'any' } as Auth;
 
 function compiled(login: Partial<RouteEntry['login']>, auth: Auth | undefined = JWTS) {
   const findings: Finding[] = [];

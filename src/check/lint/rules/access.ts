@@ -1,5 +1,5 @@
 import type { Pattern } from '../../../engine/routing/pattern.ts';
-import { ANY_ROLE, rolesOfEntry } from '../../../engine/tokens/auth.ts';
+import { ANY_ROLE, guardEntries, rolesOfEntry, tokenEntries } from '../../../engine/tokens/token-entries.ts';
 import { hasWriteMethod } from '../lint-context.ts';
 import { findingAt, findingAtKey, rulesOf } from '../rule.ts';
 
@@ -56,14 +56,16 @@ export const ACCESS_RULES = rulesOf('auth', {
     rationale:
       'A list of all roles restricts nothing today but excludes roles that are added later, and readers cannot know which was intended.',
     *find({ manifest, routes }) {
-      const allowed = rolesOfEntry(manifest.auth?.role ?? []);
-      const isChoice = allowed.length > 1 || allowed[0] === ANY_ROLE;
-      for (const { entry, path } of routes)
+      const methods = tokenEntries(manifest.auth);
+      for (const { entry, path } of routes) {
+        const allowed = guardEntries(methods, entry).flatMap(({ allow }) => allow);
+        const isChoice = allowed.length > 1 || allowed[0] === ANY_ROLE;
         if (isChoice && allowed.every((role) => rolesOfEntry(entry.roles ?? []).includes(role)))
           yield findingAtKey(
             [...path, 'roles'],
             'this lists every role; remove "roles", or list only the roles that need access',
           );
+      }
     },
   },
 });

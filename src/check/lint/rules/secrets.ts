@@ -1,4 +1,5 @@
 import type { Path } from '../../../engine/problem/finding.ts';
+import { roleEntries } from '../../../engine/tokens/token-entries.ts';
 import { findingAt, rulesOf } from '../rule.ts';
 import { SECRET_FORMATS } from '../secret-text.ts';
 
@@ -62,9 +63,9 @@ export const SECRET_RULES = [
       level: ['warning', 'minimal'],
       rationale:
         'The gateway never prints values from the environment, so clients get the default text instead of this one.',
-      *find({ schemas, secrets }) {
+      *find({ manifest, schemas, secrets }) {
         const texts: Path[] = [
-          ['auth', 'role', 'message'],
+          ...roleEntries(manifest.auth).map(({ rolePath }) => [...rolePath, 'message']),
           ['auth', 'realm'],
           ...schemas.flatMap(({ path, schema }) =>
             Object.hasOwn(schema, 'errorMessage') ? [[...path, 'errorMessage']] : [],
@@ -83,10 +84,10 @@ const SECRET_REFERENCE =
   /(?<!\$)\$\{([A-Za-z_][A-Za-z0-9_]*(?:SECRET|PASSWORD|PASSWD|_TOKEN|API_?KEY|PRIVATE_?KEY|_KEY)):-[^}]+\}/i;
 
 /** True for schemas, paths, ids and public keys, which may look random without being secret. */
-function isExempt([first, , third, fourth]: Path): boolean {
+function isExempt([first, , third, fourth, fifth]: Path): boolean {
   if (first === 'routes')
     return ['body', 'params', 'query', 'headers', 'path', 'id', 'upstreamPath'].includes(String(third));
-  return first === 'schemas' || (first === 'auth' && fourth === 'jwks');
+  return first === 'schemas' || (first === 'auth' && (fourth === 'jwks' || fifth === 'jwks'));
 }
 
 const HEX = /^[0-9a-f]{32,}$/i;

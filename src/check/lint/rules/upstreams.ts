@@ -1,6 +1,7 @@
 import { isLoopback, isProtectedInTransit } from '../../../engine/dns/loopback.ts';
 import { durationMs } from '../../../engine/manifest/units.ts';
-import { tokenMethods, upstreamsOf } from '../lint-context.ts';
+import { tokenEntries } from '../../../engine/tokens/token-entries.ts';
+import { upstreamsOf } from '../lint-context.ts';
 import { findingAt, findingAtKey, rulesOf } from '../rule.ts';
 
 const TIMEOUT_LIMITS = { connect: '10s', response: '2m', idle: '5m' } as const;
@@ -154,7 +155,7 @@ export const UPSTREAM_RULES = rulesOf('upstreams', {
       'An upstream without routes is obsolete, or its routes are missing; the gateway still checks its health.',
     *find({ manifest, routes }) {
       const used = new Set(routes.map(({ entry }) => entry.upstream));
-      for (const { entry } of tokenMethods(manifest))
+      for (const { entry } of tokenEntries(manifest.auth))
         if ('endpoint' in entry && typeof entry.endpoint === 'object') used.add(entry.endpoint.upstream);
       for (const id of Object.keys(manifest.upstreams))
         if (!used.has(id))

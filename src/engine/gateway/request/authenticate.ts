@@ -14,7 +14,7 @@ const BEARER = /^bearer /i;
  */
 export function authenticate(auth: Auth, head: RequestHead, exchange: Exchange): Principal | Promise<Principal> {
   const token = readBearerToken(auth, head);
-  return auth.verifier.cached(token) ?? verifyToken(auth, token, exchange);
+  return auth.verifier.cached(token, auth.issuers) ?? verifyToken(auth, token, exchange);
 }
 
 /** @throws Refusal `token_missing` */
@@ -32,7 +32,7 @@ export function isBearer(authorization: string): boolean {
 
 async function verifyToken(auth: Auth, token: string, exchange: Exchange): Promise<Principal> {
   const client = exchange.waitingClient();
-  const result = await auth.verifier.verify(token, client);
+  const result = await auth.verifier.verify(token, client, auth.issuers);
   if (client.signal.aborted) throw new ClientDisconnected();
   return principalOf(auth, result);
 }

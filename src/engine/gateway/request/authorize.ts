@@ -10,8 +10,9 @@ export function authorize(auth: Auth, principal: Principal, claims?: ForwardedCl
     return;
   }
   const challenge = `${auth.challengePrefix}, error="insufficient_scope"`;
+  const detail = auth.role.messageFor(principal.issuer);
   throw new Refusal('role_not_allowed', {
-    ...(auth.role.message !== undefined && { detail: auth.role.message }),
+    ...(detail !== undefined && { detail }),
     headers: { 'WWW-Authenticate': challenge },
   });
 }

@@ -2,7 +2,7 @@ import { getAllHeaders, type RawHeaders } from '../../http1/raw-headers.ts';
 import type { TokenErrorCode } from '../../token-errors.ts';
 import type { LoginErrorCode, ResponseTokens } from '../../tokens/find-tokens.ts';
 import type { LoginRule } from '../../tokens/login.ts';
-import type { Auth, VerificationClient } from '../../tokens/verifier.ts';
+import type { Auth, Issuers, VerificationClient } from '../../tokens/verifier.ts';
 import type { Exchange } from '../exchange.ts';
 import { authorize } from '../request/authorize.ts';
 import { untilClientDisconnects } from '../request/await-validation.ts';
@@ -39,9 +39,10 @@ export async function verifyLogin({ auth, login, exchange }: LoginContext, respo
   const client = exchange.waitingClient();
   for (const token of declared) {
     if (token === undefined) throw loginResponseRefused('login_token_not_a_string');
-    await verifyToken({ auth, exchange, client }, token, () => true);
+    await verifyToken({ auth, exchange, client }, token, login.issuers, () => true);
   }
-  for (const token of undeclared) await verifyToken({ auth, exchange, client }, token, (code) => !HARMLESS.has(code));
+  for (const token of undeclared)
+    await verifyToken({ auth, exchange, client }, token, login.otherIssuers, (code) => !HARMLESS.has(code));
 }
 
 async function findTokens(
@@ -69,9 +70,10 @@ interface TokenContext {
 async function verifyToken(
   { auth, exchange, client }: TokenContext,
   token: string,
+  issuers: Issuers,
   isRefused: (code: TokenErrorCode) => boolean,
 ) {
-  const result = await auth.verifier.verify(token, client);
+  const result = await auth.verifier.verify(token, client, issuers);
   if ('code' in result) {
     if (isRefused(result.code)) throw toRefusal(result.code);
     return;

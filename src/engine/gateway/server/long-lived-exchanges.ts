@@ -75,7 +75,7 @@ function endReasonOf(exchange: LongLivedExchange, route: Route, next: Route | un
 }
 
 function accessKeyOf({ access, auth }: Route): string {
-  return access === 'protected' ? `protected ${auth?.verifier.key} ${auth?.role.key}` : access;
+  return access === 'protected' ? `protected ${auth?.tokensKey} ${auth?.role.key}` : access;
 }
 
 function isSameRoute(route: Route, next: Route): boolean {

@@ -147,6 +147,7 @@ const IS_KEPT: Readonly<Record<keyof Requirement, (old: Requirement, next: Requi
   roles: ({ roles: old }, { roles: next }) =>
     (old?.only === undefined || (next?.only !== undefined && isSubset(next.only, old.only))) &&
     isSubset(old?.atLeast ?? [], next?.atLeast ?? []),
+  issuers: ({ issuers: old }, { issuers: next }) => isSubset(next?.only, old?.only),
   rateLimit: ({ rateLimit: old }, { rateLimit: next }) =>
     old === 'any' || (next !== 'any' && isSubset(old ?? [], next)),
   body: ({ body: old }, { body: next }) =>

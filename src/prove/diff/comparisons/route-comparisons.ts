@@ -1,9 +1,11 @@
-import { ANY_ROLE, rolesOfEntry } from '../../../engine/tokens/auth.ts';
+import { valueAt } from '../../../engine/json-pointer.ts';
+import { ANY_ROLE, guardEntries, rolesOfEntry } from '../../../engine/tokens/token-entries.ts';
 import type { Comparison, DiffContext, DiffFinding, DiffWitness, MatchedRoutePair } from '../difference.ts';
 import { findingAtKey, matchedRoutes, requestWitness } from '../matched-routes.ts';
 import { becameProtected, becamePublic, type RoutePair } from '../route-pairing.ts';
-import type { DiffRoute, DiffSide } from '../side.ts';
+import type { DiffMethod, DiffRoute, DiffSide } from '../side.ts';
 import { withCaller } from '../witnesses/sample-witnesses.ts';
+import { type MethodPair, pairMethods } from './token-comparisons.ts';
 
 export const routeComparison: Comparison = {
   rules: {
@@ -109,18 +111,30 @@ function* missingRoles(
   more: 'old' | 'next',
   [messageOfAll, messageOfRoute]: readonly [string, string],
 ): Generator<DiffFinding> {
-  const hasAuth = sides.old.manifest.auth !== undefined && sides.next.manifest.auth !== undefined;
-  const roles = hasAuth ? missingFrom(allowedRoles(sides[less]), allowedRoles(sides[more])) : [];
-  if (roles.length > 0) yield { rule, message: `${messageOfAll}: ${printed(roles)}`, path: ALLOW };
+  const methods = pairMethods(sides);
+  for (const pair of methods) {
+    const roles = missingFrom(rolesOf(pair[less], sides[less]), rolesOf(pair[more], sides[more]));
+    const path = [...pair.next.rolePath, 'allow'];
+    if (roles.length > 0) yield { rule, message: `${messageOfAll}${ofMethod(pair)}: ${printed(roles)}`, path };
+  }
   for (const pair of pairsWithRoles(sides)) {
     const routes = { old: pair.from, next: pair.to };
-    const missing = missingFrom(requiredRoles(routes[less]), requiredRoles(routes[more]));
-    if (missing.length > 0)
-      yield findingAtKey(pair, rule, 'roles', `${messageOfRoute}: ${printed(missing)}`, callerWitness(pair, missing));
+    for (const method of methods.filter((one) => isAccepted(one.old, pair.from) && isAccepted(one.next, pair.to))) {
+      const missing = missingFrom(requiredRoles(routes[less], method[less]), requiredRoles(routes[more], method[more]));
+      const message = `${messageOfRoute}${ofMethod(method)}: ${printed(missing)}`;
+      const witness = callerWitness(pair, missing, method);
+      if (missing.length > 0) yield findingAtKey(pair, rule, 'roles', message, witness);
+    }
   }
 }
 
-const ALLOW = ['auth', 'role', 'allow'];
+function ofMethod({ next }: MethodPair): string {
+  return next.issuer === undefined ? '' : ` for tokens of "${next.issuer}"`;
+}
+
+function isAccepted(method: DiffMethod, { entry, side }: DiffRoute): boolean {
+  return guardEntries(side.methods, entry).includes(method);
+}
 
 /** Yields the pairs whose routes list roles. A change of the default list is reported once, at that list. */
 function* pairsWithRoles(sides: DiffContext): Generator<MatchedRoutePair> {
@@ -138,22 +152,26 @@ function printed(roles: readonly (readonly [role: string, text: string])[]): str
 function callerWitness(
   { request, from, to }: MatchedRoutePair,
   [role]: readonly (readonly [role: string, text: string])[],
+  { next: { issuer } }: MethodPair,
 ): DiffWitness | undefined {
   const isProtected = from.route.access === 'protected' && to.route.access === 'protected';
   return request === undefined || role === undefined || !isProtected
     ? undefined
-    : { request: { ...request, role: role[0] } };
+    : { request: { ...request, role: role[0], ...(issuer !== undefined && { issuer }) } };
 }
 
 /** The roles of a list, with the text that may be printed for each one. */
 type RoleNames = ReadonlyMap<string, string>;
 
-function allowedRoles({ manifest, redacted }: DiffSide): RoleNames {
-  return namesOf(manifest.auth?.role, redacted.auth?.role);
+function rolesOf({ role, rolePath }: DiffMethod, { redacted }: DiffSide): RoleNames {
+  return namesOf(role, valueAt(redacted, rolePath) as typeof role);
 }
 
-function requiredRoles({ entry, redactedEntry, side }: DiffRoute): RoleNames {
-  return entry.roles === undefined ? allowedRoles(side) : namesOf(entry.roles, redactedEntry.roles);
+/** Returns the roles of a method that a route requires. */
+function requiredRoles({ entry, redactedEntry, side }: DiffRoute, method: DiffMethod): RoleNames {
+  if (entry.roles === undefined) return rolesOf(method, side);
+  const isAllowed = (role: string) => role === ANY_ROLE || method.allow.includes(role);
+  return new Map([...namesOf(entry.roles, redactedEntry.roles)].filter(([role]) => isAllowed(role)));
 }
 
 function namesOf(entry: Parameters<typeof rolesOfEntry>[0] = [], redacted: typeof entry = []): RoleNames {

@@ -3,10 +3,12 @@ import { BODYLESS_METHODS } from '../../../engine/http1/http-methods.ts';
 import { valueAt } from '../../../engine/json-pointer.ts';
 import type { Path } from '../../../engine/problem/finding.ts';
 import { isMap } from '../../../engine/schema/schema-walk.ts';
+import { ANY_ROLE } from '../../../engine/tokens/token-entries.ts';
 import type { Comparison, DiffContext, DiffFinding, MatchedRoutePair } from '../difference.ts';
 import { rewrittenRoutes } from '../matched-routes.ts';
 import { normalize, startsWith } from '../settings/effective-settings.ts';
 import { type DiffSide, formatRedactedValue } from '../side.ts';
+import { pairMethods } from './token-comparisons.ts';
 import { renamedUpstreams } from './upstream-comparisons.ts';
 import { VALUE_RULES, type ValueRule } from './value-rules.ts';
 
@@ -14,7 +16,7 @@ import { VALUE_RULES, type ValueRule } from './value-rules.ts';
 export const valueComparison: Comparison = {
   rules: Object.fromEntries(VALUE_RULES.map(({ id, severity, description }) => [id, [severity, description]])),
   *find(sides) {
-    for (const change of [...topChanges(sides), ...routeChanges(sides)])
+    for (const change of [...topChanges(sides), ...tokenChanges(sides), ...routeChanges(sides)])
       yield {
         ...describeChange(change, sides),
         rule: ruleFor(change, sides).id,
@@ -27,8 +29,8 @@ export const valueComparison: Comparison = {
 const EXCLUDED_KEYS = new Set(['defaults', 'include', 'invariants', 'rateLimits', 'routes', 'schemas']);
 const EXCLUDED_ROUTE_KEYS = new Set(
   (
-    'access encodedSlash forward headers id login method params path query rateLimits requestHeaders responseHeaders roles ' +
-    'upstream upstreamPath validation websocket'
+    'access encodedSlash forward headers id issuers login method params path query rateLimits requestHeaders responseHeaders ' +
+    'roles upstream upstreamPath validation websocket'
   ).split(' '),
 );
 
@@ -38,6 +40,8 @@ interface Change {
   /** The path in the old manifest. It differs from `path` if a route moved. */
   readonly oldPath: Path;
   readonly path: Path;
+  /** The path by which rules know the value; default: `path`. */
+  readonly rulePath?: Path;
   /** The values as they take effect. */
   readonly old: unknown;
   readonly next: unknown;
@@ -45,9 +49,9 @@ interface Change {
   readonly pair?: MatchedRoutePair;
 }
 
-function ruleFor({ path, old, next }: Change, sides: DiffContext): ValueRule {
+function ruleFor({ path, rulePath = path, old, next }: Change, sides: DiffContext): ValueRule {
   const rule = VALUE_RULES.find(
-    ({ pathPattern, when }) => startsWith(path, pathPattern) && (when === undefined || when(old, next, sides)),
+    ({ pathPattern, when }) => startsWith(rulePath, pathPattern) && (when === undefined || when(old, next, sides)),
   );
   // The last rule matches everything.
   return rule as ValueRule;
@@ -64,6 +68,9 @@ function describeChange({ oldPath, path, old, next }: Change, sides: DiffContext
 
 /** Formats a path for a message, with the id of a route instead of its index. */
 function nameOf([first, second, ...rest]: Path, { manifest }: DiffSide): string {
+  const tokens = manifest.auth?.tokens;
+  if (first === 'auth' && second === 'tokens' && Array.isArray(tokens))
+    return [first, second, tokens[Number(rest[0])]?.name, ...rest.slice(1)].join('.');
   if (first !== 'routes') return [first, second, ...rest].filter((step) => step !== undefined).join('.');
   return `${rest.join('.')} of the route "${manifest.routes[Number(second)]?.id}"`;
 }
@@ -90,13 +97,46 @@ function isSameText(path: Path, { old, next }: DiffContext): boolean {
 function isReportedElsewhere([first, second, third]: Path, { old, next }: Pick<DiffContext, 'old' | 'next'>): boolean {
   if (EXCLUDED_KEYS.has(String(first))) return true;
   if (first === 'upstreams') return ['tls', 'url', 'urls'].includes(String(third));
-  if (first !== 'auth') return false;
-  if (second === 'forward') return true;
-  if (second === 'role') return third === undefined || third === 'allow';
-  // `token-method` reports a change of the token method.
-  const has = ({ manifest }: DiffSide) =>
-    manifest.auth === undefined || Object.hasOwn(manifest.auth.tokens, String(third));
-  return second === 'tokens' && !(has(old) && has(next));
+  const areBoth = [old, next].every(({ manifest }) => manifest.auth !== undefined);
+  return first === 'auth' && (second === 'forward' || (areBoth && (second === 'role' || second === 'tokens')));
+}
+
+/** Yields the changes of token methods and of their role rules. Other comparisons report the kind of a method and the roles. */
+function* tokenChanges(sides: DiffContext): Generator<Change> {
+  for (const { old, next } of pairMethods(sides)) {
+    if (old.kind === next.kind)
+      for (const suffix of leafPaths([old.effective, next.effective], [])) {
+        const [oldPath, path] = [
+          [...old.path, ...suffix],
+          [...next.path, ...suffix],
+        ];
+        const [before, now] = [valueAt(old.effective, suffix), valueAt(next.effective, suffix)];
+        const isRenamed = suffix.at(-1) === 'upstream' && renamedUpstreams(sides).get(String(before)) === now;
+        const isSame = isDeepStrictEqual(before, now) || isRenamed;
+        const isSameText = isDeepStrictEqual(valueAt(sides.old.redacted, oldPath), valueAt(sides.next.redacted, path));
+        const rulePath = ['auth', 'tokens', next.kind, ...suffix];
+        if (!isSame && !isSameText) yield { oldPath, path, rulePath, old: before, next: now };
+      }
+    // `role-widened` and `role-narrowed` report `any`.
+    const [oldRole, role] = [old.role, next.role];
+    if (oldRole === ANY_ROLE || role === ANY_ROLE) continue;
+    for (const key of ['array', 'claim', 'format', 'message'] as const) {
+      const [oldPath, path] = [
+        [...old.rolePath, key],
+        [...next.rolePath, key],
+      ];
+      const [before, now] = [effectOf(sides.old, oldRole[key], oldPath), effectOf(sides.next, role[key], path)];
+      if (before !== now) yield { oldPath, path, rulePath: ['auth', 'role', key], old: before, next: now };
+    }
+  }
+}
+
+const ROLE_DEFAULTS: Readonly<Record<string, unknown>> = { array: false, format: 'one' };
+
+/** Clients never receive a message from the environment. */
+function effectOf({ secrets }: DiffSide, value: unknown, path: Path): unknown {
+  const key = String(path.at(-1));
+  return key === 'message' && secrets.isSecret(path) ? null : (value ?? ROLE_DEFAULTS[key]);
 }
 
 function* routeChanges(sides: DiffContext): Generator<Change> {

@@ -9,7 +9,6 @@ import type { Plan } from '../../../engine/plan/plan.ts';
 import type { Path } from '../../../engine/problem/finding.ts';
 import { isMap } from '../../../engine/schema/schema-walk.ts';
 import { parseAddress } from '../../../engine/settings/address.ts';
-import { ANY_ROLE } from '../../../engine/tokens/auth.ts';
 import { addressRanges } from './address-ranges.ts';
 
 /** Returns the manifest in one form: the admin API as a map, and the circuit breaker of each upstream, by default or not. */
@@ -32,18 +31,8 @@ export function effectiveSettings(manifest: Manifest, plan: Plan, readFile: Envi
   return {
     ...effective,
     server: { ...effective.server, ...(server !== undefined && { timeouts }) },
-    ...(auth !== undefined && { auth: { ...effective.auth, ...textsForClients(effective, plan) } }),
-  };
-}
-
-/** Clients never receive a message or a realm from the environment. */
-function textsForClients({ auth }: Pick<Manifest, 'auth'>, plan: Plan): object {
-  return {
-    role:
-      auth?.role === ANY_ROLE
-        ? ANY_ROLE
-        : { array: false, format: 'one', ...auth?.role, message: plan.auth?.role.message ?? null },
-    realm: plan.auth?.challengePrefix,
+    // Clients never receive a realm from the environment.
+    ...(auth !== undefined && { auth: { ...effective.auth, realm: plan.auth?.challengePrefix } }),
   };
 }
 
@@ -82,6 +71,7 @@ const NORMALIZATIONS = (
     ['auth tokens jwt discovery', (url: string) => new URL(url).href.replace(/\/$/, '')],
     ['auth tokens jwt requiredClaims', (names: string[]) => unordered(names.filter((name) => name !== 'exp'))],
     ['auth tokens jwt type', mediaTypeOfToken],
+    ['auth tokens * audience', (value: string | string[]) => unordered([value].flat())],
     ['auth tokens * endpoint', (value: unknown) => (typeof value === 'string' ? new URL(value).href : value)],
     ['auth tokens * algorithms|requiredClaims', unordered],
     ['auth tokens * clockTolerance|timeout|staleIfError', durationMs],

@@ -1,5 +1,6 @@
 import { CONTENT_METHODS } from '../../../engine/http1/http-methods.ts';
 import type { Route } from '../../../engine/plan/route-definition.ts';
+import { acceptedEntries } from '../../../engine/tokens/token-entries.ts';
 import { termOf } from '../../schema-comparison/compare-schemas.ts';
 import { findValues } from '../../schema-comparison/schema-solver.ts';
 import type { DiffRequest, DiffWitness, MatchedRoutePair } from '../difference.ts';
@@ -32,7 +33,13 @@ export function withCaller(request: DiffRequest, { from, to }: MatchedRoutePair)
   const role = rules
     .flatMap(({ required }) => required)
     .find((name) => rules.every(({ isAny, required }) => isAny || required.includes(name)));
-  return role === undefined ? request : { ...request, role };
+  if (role === undefined) return request;
+  const [issuer] = [to, from].flatMap(({ entry, side }) =>
+    acceptedEntries(side.methods, entry.issuers).flatMap((method) =>
+      method.allow.includes(role) ? (method.issuer ?? []) : [],
+    ),
+  );
+  return { ...request, role, ...(issuer !== undefined && { issuer }) };
 }
 
 export function hasValidParameters({ route }: MatchedRoutePair['from'], { url, headers = [] }: DiffRequest): boolean {

@@ -1,0 +1,50 @@
+import { hash } from 'node:crypto';
+import type { TokenErrorCode } from '../token-errors.ts';
+import type { TokenEntry } from './token-entries.ts';
+import { unverifiedIssuer } from './token-syntax.ts';
+import type {
+  Issuers,
+  MethodVerifier,
+  Principal,
+  VerificationClient,
+  VerificationResult,
+  Verifier,
+} from './verifier.ts';
+
+/**
+ * Gives each token to one of several methods: that of the issuer that it names, or the one for all other tokens. That method verifies
+ * the issuer itself, with its own keys and its own cache, and no other method ever sees the token.
+ */
+export class SelectingVerifier implements Verifier {
+  readonly key: string;
+  readonly methods: readonly MethodVerifier[];
+  readonly #byIssuer = new Map<string | undefined, MethodVerifier>();
+  #other: MethodVerifier | undefined;
+
+  /** @param methods the verifiers of the entries, in their order */
+  constructor(entries: readonly TokenEntry[], methods: readonly MethodVerifier[]) {
+    this.methods = methods;
+    this.key = hash('sha256', JSON.stringify(methods.map(({ name, key }) => [name, key])));
+    for (const [index, { kind, entry }] of entries.entries()) {
+      if (kind === 'jwt') this.#byIssuer.set(entry.issuer, methods[index] as MethodVerifier);
+      else this.#other = methods[index];
+    }
+  }
+
+  cached(token: string, issuers?: Issuers): Principal | undefined {
+    const method = this.#methodFor(token, issuers);
+    return typeof method === 'string' ? undefined : method.cached(token);
+  }
+
+  async verify(token: string, client?: VerificationClient, issuers?: Issuers): Promise<VerificationResult> {
+    const method = this.#methodFor(token, issuers);
+    return typeof method === 'string' ? { code: method } : method.verify(token, client);
+  }
+
+  #methodFor(token: string, issuers: Issuers): MethodVerifier | TokenErrorCode {
+    const issuer = unverifiedIssuer(token);
+    const method = (issuer === undefined ? undefined : this.#byIssuer.get(issuer)) ?? this.#other;
+    if (method === undefined) return issuer === undefined ? 'token_malformed' : 'issuer_wrong';
+    return issuers?.has(method.name) === true ? method : 'issuer_wrong';
+  }
+}
