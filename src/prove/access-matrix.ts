@@ -3,6 +3,8 @@ import { meets } from '../engine/invariants/prove.ts';
 import { createRequestSearch } from '../engine/invariants/request-search.ts';
 import type { PlannedManifest } from '../engine/load.ts';
 import type { Route } from '../engine/plan/route-definition.ts';
+import { ANY_ROLE } from '../engine/tokens/token-entries.ts';
+import type { Permission, RoleRule } from '../engine/tokens/verifier.ts';
 
 /** The requests of a route that the same checks apply to. */
 export interface AccessRow {
@@ -12,8 +14,8 @@ export interface AccessRow {
   readonly access: Route['access'];
   /** The roles of the callers of a protected route, and of the users that a login lets in. A role from the environment is redacted. */
   readonly roles: readonly string[];
-  /** The token methods of the callers of a protected route; empty if there is only one. */
-  readonly issuers: readonly string[];
+  /** If there are several issuers: those whose tokens may pass, each with its roles. */
+  readonly rolesByIssuer: readonly { readonly issuer: string; readonly roles: readonly string[] }[];
   /** True if a valid token is enough. */
   readonly isAnyRole: boolean;
   readonly isLogin: boolean;
@@ -54,7 +56,7 @@ function describeRoute({ id, path, access, auth, login, rateLimits, upstream, ow
     path,
     access,
     roles: auth?.role.redactedRoles ?? [],
-    issuers: [...(auth?.issuers ?? [])].map(String),
+    rolesByIssuer: auth?.issuers === undefined ? [] : [...auth.issuers].map((issuer) => rolesFrom(issuer, auth.role)),
     isAnyRole: auth?.role.isAny === true,
     isLogin: login !== undefined,
     rateLimits: limits.map((limit) => limit.id),
@@ -62,10 +64,17 @@ function describeRoute({ id, path, access, auth, login, rateLimits, upstream, ow
   };
 }
 
-/** Returns who may send the requests of a row: `public, then admin or user`. */
-export function callersOf({ access, isLogin, isAnyRole, issuers, roles }: AccessRow): string {
-  const choice = new Intl.ListFormat('en', { type: 'disjunction' });
-  const allowed = isAnyRole ? 'any role' : choice.format(roles);
-  if (access === 'protected') return issuers.length === 0 ? allowed : `${allowed}, from ${choice.format(issuers)}`;
-  return isLogin ? `public, then ${allowed}` : 'public';
+/** The roles that the tokens of one issuer need. A role from the environment is redacted. */
+function rolesFrom(issuer: Permission[0], { permissions, required, redactedRoles }: RoleRule) {
+  const own = permissions.filter(([name]) => name === issuer);
+  return { issuer: String(issuer), roles: own.map(([, role]) => redactedRoles[required.indexOf(role)] ?? '') };
+}
+
+/** Returns who may send the requests of a row: `public, then admin or user`; of several issuers `admin from staff; any role from partners`. */
+export function callersOf({ access, isLogin, rolesByIssuer, roles }: AccessRow): string {
+  const textOf = (names: readonly string[]) =>
+    names.includes(ANY_ROLE) ? 'any role' : new Intl.ListFormat('en', { type: 'disjunction' }).format(names);
+  if (access === 'public') return isLogin ? `public, then ${textOf(roles)}` : 'public';
+  if (rolesByIssuer.length === 0) return textOf(roles);
+  return rolesByIssuer.map((rule) => `${textOf(rule.roles)} from ${rule.issuer}`).join('; ');
 }

@@ -103,6 +103,8 @@ function callerOf(
   const names = tokenEntries(auth).flatMap(({ name }) => name ?? []);
   if (issuer !== undefined && !names.includes(issuer))
     throw new UsageError(`auth.tokens has no method "${issuer}"${suggestion(issuer, names)}`);
+  if (issuer !== undefined && (claims ?? role) === undefined)
+    throw new UsageError('--issuer names the issuer of a token; add --role or --claims');
   if (claims !== undefined) return { claims: readClaims(claims), issuer };
   if (role === undefined) return undefined;
   if (auth === undefined) throw new UsageError('the manifest has no "auth", so tokens have no role; remove --role');

@@ -123,6 +123,28 @@ describe('routes --access', () => {
     );
   });
 
+  it('says which roles the tokens of each issuer need', async () => {
+    const method = (name: string, more = '') =>
+      `{ name: ${name}, jwt: { jwks: 'http://127.0.0.1:9', algorithms: [ES256], issuer: 'https://${name}.example', audience: a }${more} }`;
+    const text = `version: 1
+upstreams: { up: { url: 'http://127.0.0.1:9' } }
+auth:
+  tokens: [${method('staff')}, ${method('partners', ', role: any')}]
+  role: { claim: /role, allow: [admin, user], message: no }
+routes:
+  - { id: one, method: GET, path: /one, upstream: up, access: protected }
+  - { id: both, method: GET, path: /both, upstream: up, access: protected, issuers: [staff, partners] }
+`;
+    const { out } = await runCli(
+      ['routes', '--access', '-f', 'csv'],
+      temporaryFolder('access', { 'gateway.yaml': text }),
+    );
+    expect(out.split('\r\n').slice(1, 3)).toEqual([
+      '"GET,HEAD",/one,admin or user from staff,,,up,one',
+      '"GET,HEAD",/both,admin or user from staff; any role from partners,,,up,both',
+    ]);
+  });
+
   it('escapes texts of the manifest in every format', async () => {
     const hostile = manifestOf('http://127.0.0.1:9', 'http://127.0.0.1:9').replaceAll('[admin', "['=<img src=x>'");
     const folder = temporaryFolder('access', { 'gateway.yaml': hostile });
