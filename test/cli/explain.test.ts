@@ -90,6 +90,14 @@ describe('explain', () => {
     expect(err).toMatch(/^signing-gateway: \S/);
   });
 
+  it('rejects --issuer without a token, which it would be about', async () => {
+    const tokens = MANIFEST.replace('{ jwt:', '[{ name: staff, jwt:').replace('audience: a } }', 'audience: a } }]');
+    const args = ['explain', 'POST', '/notes', '--issuer', 'staff'];
+    const { code, err } = await runCli(args, folderWith({ 'gateway.yaml': tokens }));
+    expect([code, err]).toEqual([2, expect.stringContaining('add --role or --claims')]);
+    expect((await runCli([...args, '--role', 'user'], folderWith({ 'gateway.yaml': tokens }))).code).toBe(0);
+  });
+
   it('rejects --role if the manifest has no authentication', async () => {
     const open = folderWith({
       'gateway.yaml': `version: 1
