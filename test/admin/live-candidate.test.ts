@@ -116,7 +116,7 @@ async function observe(
   const { detail, error } = text === 'ok' ? {} : JSON.parse(text);
   return {
     isRefused: message === undefined,
-    response: JSON.stringify([response.status, detail, error, line['refusal']]),
+    response: JSON.stringify([response.status, response.headers.get('allow'), detail, error, line['refusal']]),
     route: line['route'],
     upstream: line['upstream'],
     message: message === undefined ? '' : textOf(message),

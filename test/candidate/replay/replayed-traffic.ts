@@ -16,6 +16,7 @@ export interface ServedRequest {
   // biome-ignore lint/suspicious/noExplicitAny: a line has the members of the access log.
   readonly line: any;
   readonly status: number;
+  /** Of a refusal; the length of the body that a response to HEAD leaves out. */
   readonly detail: string | undefined;
   /** The CORS headers of the response, the methods that are allowed, and the challenge. */
   readonly permissions: string;
@@ -69,7 +70,12 @@ async function serve(manifest: string, requests: readonly RandomRequest[], upstr
     served.push({
       line: site.lines.at(-1),
       status: response.status,
-      detail: response.status >= 400 && method !== 'HEAD' ? response.json().detail : undefined,
+      detail:
+        response.status < 400
+          ? undefined
+          : method === 'HEAD'
+            ? response.value('content-length')
+            : response.json().detail,
       permissions: ['origin', 'methods', 'headers']
         .map((name) => response.value(`access-control-allow-${name}`))
         .concat(response.value('allow'), response.value('www-authenticate'))
