@@ -130,7 +130,10 @@ describe('forwarded claims', () => {
     const caller = await callerOf({ sub });
     for (const headers of [[caller], [caller, 'X-User-Id: evil']])
       expect(await forwarded(head('GET /mine HTTP/1.1', ...headers))).toEqual(['403 claim_unusable']);
-    expect(gateway.lines.at(-1)).toMatchObject({ refusal: 'claim_unusable', reason: expect.stringMatching(/^claim_/) });
+    expect(gateway.lines.at(-1)).toMatchObject({
+      refusal: 'claim_unusable',
+      reason: expect.stringMatching(/^claim_[a-z_]+ \(X-User-Id\)$/),
+    });
     // A refused caller may use a route that does not forward the claim.
     expect(await forwarded(head('GET /none HTTP/1.1', caller))).toEqual([]);
   });
@@ -142,6 +145,7 @@ describe('forwarded claims', () => {
       ]);
     const caller = await callerOf({ sub: 'ann', shop: { id: 'a\nb' } });
     expect(await forwarded(head('GET /mine HTTP/1.1', caller))).toEqual(['403 claim_unusable']);
+    expect(gateway.lines.at(-1)).toMatchObject({ reason: 'claim_not_text (X-Shop)' });
   });
 
   it('are those of the new manifest after a reload', async () => {

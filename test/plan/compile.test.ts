@@ -73,10 +73,10 @@ test('a claim with half of a surrogate pair cannot be forwarded, and the lines o
   const claims = planOf(manifestOf(auth, ROUTE.replace('public', 'protected'))).routes[0]?.claims;
   const callerOf = (sub: unknown) => ({ claims: { sub }, subject: undefined, expiresAt: 0 });
   for (const sub of ['ann\ud800', '\udc00ann', '\udc00\ud800'])
-    expect(claims?.linesOf(callerOf(sub))).toBe('claim_not_text');
+    expect(claims?.linesOf(callerOf(sub))).toBe('claim_not_text (X-User-Id)');
   for (const sub of ['x'.repeat(100_000), '\0'.repeat(100_000), 'é'.repeat(1_000)])
-    expect(claims?.linesOf(callerOf(sub))).toBe('claim_too_long');
-  expect(claims?.linesOf(callerOf(Array.from({ length: 100_000 }, () => 'a')))).toBe('claim_not_text');
+    expect(claims?.linesOf(callerOf(sub))).toBe('claim_too_long (X-User-Id)');
+  expect(claims?.linesOf(callerOf(Array.from({ length: 100_000 }, () => 'a')))).toBe('claim_not_text (X-User-Id)');
   const caller = callerOf('ann');
   expect(claims?.linesOf(caller)).toEqual(['X-User-Id', 'ann']);
   expect(claims?.linesOf(caller)).toBe(claims?.linesOf(caller));

@@ -81,7 +81,7 @@ function* checkRoute(
 
 /**
  * Returns a function that returns the headers of a caller as names and values in turn, or the reason why the gateway cannot send
- * one of them. They are computed once, and live as long as the verified token is cached.
+ * one of them, which names it. They are computed once, and live as long as the verified token is cached.
  */
 function compileLines(headers: ReturnType<typeof claimHeadersOf>) {
   const rules = headers.map((header) => ({ ...header, claimAt: compilePointer(header.claim) }));
@@ -91,10 +91,10 @@ function compileLines(headers: ReturnType<typeof claimHeadersOf>) {
     for (const { name, missing, claimAt } of rules) {
       const text = textOf(claimAt(claims));
       if (text === '' && missing === 'omit') continue;
-      if (text === '') return 'claim_missing';
-      if (text === undefined) return 'claim_not_text';
+      if (text === '') return `claim_missing (${name})`;
+      if (text === undefined) return `claim_not_text (${name})`;
       const value = text.length > MAX_LENGTH ? text : text.replaceAll(ENCODED, encodeURIComponent);
-      if (value.length > MAX_LENGTH) return 'claim_too_long';
+      if (value.length > MAX_LENGTH) return `claim_too_long (${name})`;
       lines.push(name, value);
     }
     return lines;
