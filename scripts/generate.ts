@@ -61,7 +61,9 @@ async function generateTypes(text: string, type: string): Promise<string> {
 function toTypeSchema(key: string, value: unknown): unknown {
   // Titles are nouns for messages ("a duration"), not names of types; examples hold `$ref`s of another document. Nothing reads the
   // keys of a pattern.
-  if (['title', 'examples', '$id', 'patternProperties'].includes(key)) return undefined;
+  if (['title', 'examples', '$id', 'patternProperties', 'minItems', 'maxItems'].includes(key)) return undefined;
+  // The schema alone has the descriptions.
+  if (key === 'description' && typeof value === 'string') return undefined;
   if (key === 'JsonSchema') return { tsType: 'boolean | Readonly<Record<string, unknown>>' };
   // A map of properties may itself have a property named "properties".
   if (key === 'properties') return value;
