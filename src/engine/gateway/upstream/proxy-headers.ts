@@ -6,46 +6,6 @@ import type { HeaderRules } from '../../settings/header-rules.ts';
 import type { Exchange, ForwardedExchange } from '../exchange.ts';
 import { withPublicPaths } from '../response/public-paths.ts';
 
-/** Longer names are not cached: headers in regular use are shorter. */
-const MAX_LENGTH = 64;
-/** The most names in one generation. */
-const GENERATION = 1_000;
-
-/**
- * Caches a value by header name, in two generations. A lookup moves a name from the old generation to the young one, so the
- * invented names of a hostile client evict only names that are not in use. An LRU cache would write at each lookup.
- */
-export class HeaderNameCache<Value> {
-  #young = new Map<string, Value>();
-  #old = new Map<string, Value>();
-
-  get size(): number {
-    return this.#young.size + this.#old.size;
-  }
-
-  get(name: string): Value | undefined {
-    const value = this.#young.get(name);
-    return value === undefined ? this.#revive(name) : value;
-  }
-
-  set(name: string, value: Value): void {
-    if (name.length > MAX_LENGTH) return;
-    if (this.#young.size >= GENERATION) {
-      this.#old = this.#young;
-      this.#young = new Map();
-    }
-    this.#young.set(name, value);
-  }
-
-  #revive(name: string): Value | undefined {
-    const value = this.#old.get(name);
-    if (value === undefined) return undefined;
-    this.#old.delete(name);
-    this.set(name, value);
-    return value;
-  }
-}
-
 /** Headers for one connection only: each hop removes them (RFC 9110 section 7.6.1). */
 const HOP_BY_HOP = new Set([
   'connection',
@@ -86,7 +46,10 @@ const CORS_RESPONSE_HEADER = /^access-control-/i;
 type HeaderHandling = 'pass' | 'hop' | 'own' | 'trace' | 'forgeable' | 'address';
 
 /** By the name as received, because changing the case of every name costs throughput. */
-const handlings = new HeaderNameCache<HeaderHandling>();
+const handlings = new Map<string, HeaderHandling>();
+/** Longer names are not kept, and invented ones end with the others: to handle those in use again costs little. */
+const MAX_KEPT_LENGTH = 64;
+const MAX_KEPT = 1_000;
 
 /** The parts of an exchange that determine the headers of its upstream request. */
 export type ForwardedRequest = Pick<
@@ -205,9 +168,11 @@ export function applyHeaderRules(headers: string[], rules: HeaderRules | undefin
 }
 
 function handlingOf(rawName: string): HeaderHandling {
-  const cached = handlings.get(rawName);
-  if (cached !== undefined) return cached;
+  const kept = handlings.get(rawName);
+  if (kept !== undefined) return kept;
   const handling = handlingByName(rawName.toLowerCase());
+  if (rawName.length > MAX_KEPT_LENGTH) return handling;
+  if (handlings.size >= MAX_KEPT) handlings.clear();
   handlings.set(rawName, handling);
   return handling;
 }
