@@ -94,6 +94,19 @@ describe('a route', () => {
     const response = await sendRequest(gateway.port, bytes);
     expect(response.body.toString()).not.toContain('issuer');
     expect(gateway.lines[0]).toMatchObject({ refusal: 'token_invalid', reason: 'issuer_wrong' });
+    expect(gateway.lines[0]).not.toHaveProperty('issuer');
+  });
+
+  it('logs the method that accepted the token, also if it refuses the role', async () => {
+    gateway.lines.length = 0;
+    await get('/both', token('staff'));
+    await get('/both', token('partners', SCOPE));
+    await get('/both', token('partners'));
+    expect(gateway.lines.map(({ issuer, status }) => [issuer, status])).toEqual([
+      ['staff', 200],
+      ['partners', 200],
+      ['partners', 403],
+    ]);
   });
 
   it('requires the role of the method that verified the token, and answers with its message', async () => {
@@ -149,6 +162,7 @@ describe('a login', () => {
     expect(await login('/login', { token: token('staff') })).toBe(200);
     expect(await login('/login', { token: token('partners', SCOPE) })).toBe(502);
     expect(await login('/partner-login', { token: token('partners', SCOPE) })).toBe(200);
+    expect(gateway.lines.at(-1)).toMatchObject({ route: 'partner-login', issuer: 'partners' });
     expect(await login('/partner-login', { token: token('staff') })).toBe(502);
   });
 
@@ -171,6 +185,7 @@ describe('a reload', () => {
     const statusOf = async (bearer: string) =>
       (await sendRequest(other.port, head('GET /both HTTP/1.1', `Authorization: Bearer ${bearer}`))).status;
     expect([await statusOf(token('staff')), await statusOf(token('partners', SCOPE))]).toEqual([200, 401]);
+    for (const line of other.lines) expect(line).not.toHaveProperty('issuer');
     other.swap(routes.replace('\n  role:', `${method('partners', SCOPES)}\n  role:`));
     expect([await statusOf(token('staff')), await statusOf(token('partners', SCOPE))]).toEqual([200, 401]);
     await other.close();

@@ -203,6 +203,7 @@ function compileRoles(
   );
   return Object.freeze({
     key: JSON.stringify([[...rules].map(([issuer, { key, messageFor }]) => [issuer, key, messageFor(issuer)])]),
+    rules,
     // A caller of another issuer has no rule, and so no allowed role.
     allows: (principal: Principal) => rules.get(principal.issuer)?.allows(principal) === true,
     heldBy: (principal: Principal) => rules.get(principal.issuer)?.heldBy(principal),

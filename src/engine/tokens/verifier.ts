@@ -176,6 +176,8 @@ export interface RoleRule {
   /** Equal for rules that allow the same callers. */
   readonly key: string;
   readonly allows: (principal: Principal) => boolean;
+  /** The rules by issuer if there are several. */
+  readonly rules?: ReadonlyMap<Principal['issuer'], RoleRule>;
   /** Returns those of `redactedRoles` that the caller has, in the order of the manifest; `undefined` if a valid token is enough. */
   readonly heldBy: (principal: Principal) => readonly string[] | undefined;
   /** True if a valid token is enough. */
@@ -190,6 +192,11 @@ export interface RoleRule {
   readonly permits: (permission: Permission) => boolean;
   /** Returns the text of the 403; `undefined` if it came from the environment, which clients may not see. */
   readonly messageFor: (issuer: Principal['issuer']) => string | undefined;
+}
+
+/** Returns the rule for the callers of one issuer; `undefined` if they have none. @param issuer `undefined` for the rule of all callers */
+export function ruleOf(role: RoleRule, issuer: Principal['issuer']): RoleRule | undefined {
+  return issuer === undefined || role.rules === undefined ? role : role.rules.get(issuer);
 }
 
 /** Requests of one thread in progress. One client has half of them at most. */

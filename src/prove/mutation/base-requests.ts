@@ -52,15 +52,21 @@ function* madeRequests(context: MutationContext, tested: TestedRoute): Generator
     }
 }
 
-/** Returns a request with the parameters and the body that a route requires. @param role of the caller of a protected route */
+/** A caller of a protected route, and the method of the token; by default the first one that allows the role. */
+interface MadeCaller {
+  readonly role: string | undefined;
+  readonly issuer?: string | undefined;
+}
+
+/** Returns a request with the parameters and the body that a route requires. */
 export function madeRequest(
   context: MutationContext,
   tested: TestedRoute,
-  { method, path, role }: { readonly method: string; readonly path: string; readonly role: string | undefined },
+  { method, path, role, ...caller }: MadeCaller & { readonly method: string; readonly path: string },
 ): Probe {
   const bare: Probe = { request: { method, url: path, headers: {}, times: 1 } };
   const isMeant = ({ allow }: TokenEntry) => role === undefined || allow.includes(role);
-  const issuer = acceptedMethod(context.manifest, tested, isMeant)?.issuer;
+  const issuer = caller.issuer ?? acceptedMethod(context.manifest, tested, isMeant)?.issuer;
   const named = tested.route.access === 'protected' && role !== undefined ? withRole(bare, role, issuer) : bare;
   const complete = withRequiredParameters(context, tested, named);
   return BODYLESS_METHODS.has(method) ? complete : withValidBody(context, tested, complete);

@@ -38,6 +38,8 @@ export interface LoggedRequest {
   readonly isForwarded: boolean;
   /** A hash of the caller's `sub`. */
   readonly subject: string | undefined;
+  /** The method of `auth.tokens` that accepted the token; `undefined` if the manifest has only one. */
+  readonly issuer: string | undefined;
   /** The address of the client, as a trusted proxy reported it, or of the connection's other end. */
   readonly client: string | undefined;
   /** The number of requests that this line stands for: 1 divided by `sampled`. */

@@ -20,14 +20,14 @@ export interface RecordContext {
 
 /** Yields requests that the route forwards, with the method and the role of the observed ones. The simplest are first. */
 export function* baseProbes(
-  { tested, method, role, isHandshake }: Observation & { readonly tested: TestedRoute },
+  { tested, method, role, issuer, isHandshake }: Observation & { readonly tested: TestedRoute },
   { context, pathsOf }: RecordContext,
 ): Generator<Probe> {
   const { router } = context.plan;
   const { body } = tested.route;
   const hasBodyRule = (body?.types ?? body?.validate ?? body?.streamValidatorFor) !== undefined;
   for (const path of pathsOf(tested).filter((candidate) => router.match(method, candidate) === tested.route)) {
-    const made = madeRequest(context, tested, { method, path, role });
+    const made = madeRequest(context, tested, { method, path, role, issuer });
     const variants = hasBodyRule ? [made, withoutBody(made)] : [withoutBody(made), made];
     for (const probe of [...variants, ...withLimitKeys(made, tested, context)])
       yield isHandshake ? asHandshake(probe) : probe;
@@ -45,9 +45,9 @@ export function* withLimitKeys(made: Probe, tested: TestedRoute, context: Mutati
   const keyed = limits.reduce((probe, limit) => withKey(probe, limit, context.manifest), made);
   if (keyed === made) return;
   const valid = withValidHeaders(keyed, tested, context);
-  const { body, role } = made.request;
+  const { body, role, issuer } = made.request;
   // A key of a claim replaces the role, although the claim may be that of the role.
-  if (role !== undefined && valid.request.role === undefined) yield withRole(valid, role);
+  if (role !== undefined && valid.request.role === undefined) yield withRole(valid, role, issuer);
   if (body !== undefined && body !== valid.request.body) yield withRequest(valid, { body });
   yield valid;
 }
@@ -65,25 +65,31 @@ type RecordTokens = ReturnType<typeof createRecordTokens>;
 
 /** Returns the tokens that recorded test cases can use, by their text. @param otherRole a role that the manifest does not allow */
 export function createRecordTokens({ auth }: Plan, otherRole: string) {
-  const byRole = new Map<string, string>();
-  const texts = new Set<string>();
-  for (const role of [...(auth?.role.required ?? []), otherRole]) {
-    const name = `token-of-${role.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}`;
-    const text = texts.has(name) ? `${name}-${texts.size}` : name;
-    texts.add(text);
-    byRole.set(role, text);
+  const permissions = auth?.role.permissions ?? [];
+  const issuers = new Set(permissions.length === 0 ? [undefined] : permissions.map(([issuer]) => issuer));
+  const byCaller = new Map<string, string>();
+  const tokens: TestFile['tokens'] = {};
+  for (const [issuer, role] of [...permissions, ...[...issuers].map((one) => [one, otherRole] as const)]) {
+    const name = [issuer ?? [], role]
+      .flat()
+      .join('-')
+      .toLowerCase()
+      .replaceAll(/[^a-z0-9]+/g, '-');
+    const text = `token-of-${name}`;
+    const distinct = text in tokens ? `${text}-${byCaller.size}` : text;
+    tokens[distinct] = { role, ...(issuer !== undefined && { issuer }) };
+    byCaller.set(callerKey(role, issuer), distinct);
   }
   const errors = TOKEN_ERRORS.map((error) => [errorText(error), { error }] as const);
   return {
-    all: Object.fromEntries([
-      ...[...byRole].map(([role, text]) => [text, { role }] as const),
-      ...errors,
-    ]) satisfies TestFile['tokens'],
-    ofRole: (role: string) => byRole.get(role) ?? '',
+    all: { ...tokens, ...Object.fromEntries(errors) } satisfies TestFile['tokens'],
+    ofRole: (role: string, issuer: string | undefined) => byCaller.get(callerKey(role, issuer)) ?? '',
     /** Returns `undefined` if no token of a test file is invalid for this reason. */
     ofError: (reason: string) => (TOKEN_ERRORS.some((error) => error === reason) ? errorText(reason) : undefined),
   };
 }
+
+const callerKey = (role: string, issuer: string | undefined) => JSON.stringify([issuer, role]);
 
 function errorText(error: string): string {
   return `token-with-${error.replaceAll('_', '-')}`;

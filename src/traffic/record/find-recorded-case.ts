@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { RefusalCode } from '../../engine/gateway/response/refusal.ts';
 import type { RunCase } from '../../prove/mutation/missing-case.ts';
-import type { MutationContext, Probe, TestedRoute } from '../../prove/mutation/mutant.ts';
+import type { MutationContext, Probe } from '../../prove/mutation/mutant.ts';
 import { HANDSHAKE } from '../../prove/mutation/mutators/forwarding-mutators.ts';
 import { loginResponses, withRequest } from '../../prove/mutation/probes.ts';
 import type { OfflineOutcome } from '../../prove/offline/offline-gateway.ts';
@@ -9,7 +9,7 @@ import type { Expectation, TestCase } from '../../prove/testing/test-file.genera
 import { baseProbes, type RecordContext, withLimitKeys } from './base-probes.ts';
 import type { Observation } from './observe-requests.ts';
 import { otherSpellings, unknownPath } from './recorded-paths.ts';
-import { refusedProbes } from './refused-probes.ts';
+import { type RefusedObservation, refusedProbes } from './refused-probes.ts';
 
 /** The number of requests with their repetitions, so that a rate limit that cannot be reached takes no minutes. */
 const MAX_SENT = 5_000;
@@ -40,15 +40,16 @@ export async function findRecordedCase(
 }
 
 function* probesOf(observation: Observation, status: number, record: RecordContext): Generator<Probe> {
-  const { tested, isMatched, role, result } = observation;
+  const { tested, isMatched, role, issuer, result } = observation;
   if (tested === undefined || !isMatched) return yield* unroutedProbes(observation, record);
-  const login = tested.entry.login === undefined || role === undefined ? undefined : record.tokens.ofRole(role);
+  const login = tested.entry.login === undefined || role === undefined ? undefined : record.tokens.ofRole(role, issuer);
   for (const base of baseProbes({ ...observation, tested }, record).take(MAX_BASES)) {
-    if (result.kind === 'refused') yield* refusedProbes(result.code, base, { ...result, tested, role }, record);
+    if (result.kind === 'refused') yield* refusedProbes(result.code, base, { ...result, tested, role, issuer }, record);
     if (result.kind !== 'forwarded') continue;
     const reported = result.reported as readonly RefusalCode[];
     for (const request of [...loginResponses(base, tested, login), base])
-      for (const probe of reportedProbes(request, reported, { tested, role }, record)) yield withStatus(probe, status);
+      for (const probe of reportedProbes(request, reported, { tested, role, issuer }, record))
+        yield withStatus(probe, status);
   }
 }
 
@@ -56,15 +57,15 @@ function* probesOf(observation: Observation, status: number, record: RecordConte
 function* reportedProbes(
   base: Probe,
   [code, ...others]: readonly RefusalCode[],
-  { tested, role }: { readonly tested: TestedRoute; readonly role: string | undefined },
+  caller: Pick<RefusedObservation, 'tested' | 'role' | 'issuer'>,
   record: RecordContext,
 ): Generator<Probe> {
   if (code === undefined) {
     yield base;
-    return yield* withLimitKeys(base, tested, record.context);
+    return yield* withLimitKeys(base, caller.tested, record.context);
   }
-  const facts = { tested, role, reason: code, limit: undefined };
-  for (const probe of refusedProbes(code, base, facts, record)) yield* reportedProbes(probe, others, facts, record);
+  const facts = { ...caller, reason: code, limit: undefined };
+  for (const probe of refusedProbes(code, base, facts, record)) yield* reportedProbes(probe, others, caller, record);
 }
 
 /** Returns the request with another status of the upstream's response. A test case cannot switch protocols. */

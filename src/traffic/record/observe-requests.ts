@@ -1,6 +1,8 @@
 import { REFUSALS, type RefusalCode } from '../../engine/gateway/response/refusal.ts';
 import { getOrCreate } from '../../engine/get-or-create.ts';
 import { HTTP_METHODS } from '../../engine/http1/http-methods.ts';
+import { tokenEntries } from '../../engine/tokens/token-entries.ts';
+import { ruleOf } from '../../engine/tokens/verifier.ts';
 import type { MutationContext, TestedRoute } from '../../prove/mutation/mutant.ts';
 import type { LoggedRequest } from '../access-log/logged-request.ts';
 import type { LogReader } from '../access-log/read-logs.ts';
@@ -25,6 +27,7 @@ export async function observeRequests(reader: LogReader, context: MutationContex
   const observations = new Map<string, Observation>();
   const routes = new Map(context.routes.map((tested) => [tested.entry.id, tested]));
   const limits = new Set(context.plan.rateLimits.map(({ id }) => id));
+  const issuers = new Set(tokenEntries(context.manifest.auth).map(({ issuer }) => issuer));
   /** The methods other than those of routes, and the reasons of refusals. */
   const methods = new Set<string>();
   const reasons = new Set<string>();
@@ -37,9 +40,11 @@ export async function observeRequests(reader: LogReader, context: MutationContex
     }
   return { observations: [...observations.values()], unrecorded, requests };
 
-  function unrecordedReason({ route, method, refusal, reason, limit, reported }: LoggedRequest): string | undefined {
+  function unrecordedReason(request: LoggedRequest): string | undefined {
+    const { route, method, refusal, reason, limit, reported, issuer } = request;
     if (route !== undefined && !routes.has(route)) return 'the manifest has no such route';
     if (limit !== undefined && !limits.has(limit)) return 'the manifest has no such rate limit';
+    if (issuer !== undefined && !issuers.has(issuer)) return 'the manifest has no such token method';
     if (method !== undefined && !isPossibleMethod(method)) return 'a test case cannot have such a method';
     if (refusal !== undefined && !isKnownRefusal(refusal, reason)) return 'no test case can cause such a refusal';
     const isKnown = reported.length <= MAX_REPORTED && reported.every((code) => Object.hasOwn(REFUSALS, code));
@@ -60,11 +65,19 @@ export async function observeRequests(reader: LogReader, context: MutationContex
     const result = resultOf(request);
     if (result === undefined) return 'the client disconnected before the response';
     const tested = route === undefined ? routeNear(request) : routes.get(route);
-    const { role, isLogged, ...facts } = factsOf(request, tested, result, context);
-    const key = JSON.stringify([tested?.entry.id, facts.isMatched, facts.method, role, facts.isHandshake, result]);
+    const { role, issuer, isLogged, ...facts } = factsOf(request, tested, result, context);
+    const key = JSON.stringify([
+      tested?.entry.id,
+      facts.isMatched,
+      facts.method,
+      role,
+      issuer,
+      facts.isHandshake,
+      result,
+    ]);
     if (observations.size === MAX_OBSERVATIONS && !observations.has(key))
       return `the log has more than ${MAX_OBSERVATIONS} different kinds of requests`;
-    const created = { ...facts, role, requests: 0, statuses: new Map(), hasLoggedRole: false };
+    const created = { ...facts, role, issuer, requests: 0, statuses: new Map(), hasLoggedRole: false };
     const observation: Observation = getOrCreate(observations, key, () => created);
     observation.requests += weight;
     observation.hasLoggedRole ||= isLogged;
@@ -133,6 +146,8 @@ export interface Observation {
   readonly method: string;
   /** A role of the manifest, or one that it does not allow; `undefined` if the result does not depend on a role. */
   readonly role: string | undefined;
+  /** The method that accepted the token; `undefined` if there is only one, or the result does not depend on a role. */
+  readonly issuer: string | undefined;
   /** True if the log has the role of at least one of the requests. */
   hasLoggedRole: boolean;
   readonly isHandshake: boolean;
@@ -146,7 +161,7 @@ export interface Observation {
 }
 
 /** The result does not depend on a role. */
-const NO_ROLE = { role: undefined, isLogged: true };
+const NO_ROLE = { role: undefined, issuer: undefined, isLogged: true };
 
 /** The gateway refuses these requests before it knows the caller. */
 const BEFORE_CALLER: readonly (string | undefined)[] = ['origin_not_allowed', 'token_missing', 'token_invalid'];
@@ -156,20 +171,21 @@ const BEFORE_CALLER: readonly (string | undefined)[] = ['origin_not_allowed', 't
  * log, but a role of the manifest, or the other role of the context. If the log does not have it, it is any role with the same result.
  */
 function observedRole(request: LoggedRequest, { route }: TestedRoute, { plan, otherRole }: MutationContext) {
-  const { refusal, roles } = request;
+  const { refusal, roles, issuer } = request;
   if (route.auth === undefined || plan.auth === undefined || BEFORE_CALLER.includes(refusal)) return NO_ROLE;
-  const { required } = route.auth.role;
+  // A route has no rule for an issuer that it does not accept.
+  const required = ruleOf(route.auth.role, issuer)?.required ?? [];
   const isRefused = refusal === 'role_not_allowed';
   if (roles === undefined) {
     if (refusal === 'keys_unavailable') return NO_ROLE;
     // A login without a token in its response has no role, and neither has a caller whose token was not verified.
     if (route.access === 'public' && !isRefused && !isLogin(request)) return NO_ROLE;
-    return { role: isRefused ? otherRole : required[0], isLogged: false };
+    return { role: isRefused ? otherRole : required[0], issuer, isLogged: false };
   }
-  const { required: all, redactedRoles } = plan.auth.role;
+  const { required: all = [], redactedRoles = [] } = ruleOf(plan.auth.role, issuer) ?? {};
   const logged = all.filter((_role, index) => roles.includes(redactedRoles[index] ?? ''));
   const deciding = logged.find((role) => required.includes(role) !== isRefused) ?? logged[0];
-  return { role: deciding ?? otherRole, isLogged: true };
+  return { role: deciding ?? otherRole, issuer, isLogged: true };
 }
 
 /** True if the response of a login route had a verified token. */

@@ -100,7 +100,8 @@ function plainName({ observation, roles, testCase }: RecordedCase): string {
   const { tested, isMatched, result } = observation;
   if (result.kind === 'server-options') return 'the options of the server have a response';
   if (result.kind === 'preflight') return `a preflight for ${tested?.entry.id} has a response`;
-  const caller = roles.length === 0 ? '' : ` as ${roles.join(' or ')}`;
+  const of = observation.issuer === undefined ? '' : ` of ${observation.issuer}`;
+  const caller = roles.length === 0 ? '' : ` as ${roles.join(' or ')}${of}`;
   const subject = isMatched
     ? `${tested?.entry.id}${caller}`
     : tested === undefined

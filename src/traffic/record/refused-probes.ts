@@ -18,9 +18,11 @@ import {
 } from '../../prove/mutation/probes.ts';
 import type { RecordContext } from './base-probes.ts';
 
-interface RefusedObservation {
+/** A request that the gateway refused. */
+export interface RefusedObservation {
   readonly tested: TestedRoute;
   readonly role: string | undefined;
+  readonly issuer: string | undefined;
   readonly reason: string;
   readonly limit: string | undefined;
 }
@@ -37,9 +39,9 @@ const SOURCES: Partial<Record<RefusalCode, ProbeSource>> = {
     const [callers, logins] = [withToken(base, token), loginResponses(base, tested, token)];
     return role === undefined ? [...callers, ...logins] : [...logins, ...callers];
   },
-  role_not_allowed: (base, { tested, role }, { tokens }) => [
+  role_not_allowed: (base, { tested, role, issuer }, { tokens }) => [
     ...(tested.route.access === 'protected' ? [base] : []),
-    ...(role === undefined ? [] : loginResponses(base, tested, tokens.ofRole(role))),
+    ...(role === undefined ? [] : loginResponses(base, tested, tokens.ofRole(role, issuer))),
   ],
   login_response_refused: (base, { tested, reason }, { tokens }) => [
     ...loginResponses(base, tested, tokens.ofError(reason.replace(/^login_/, ''))),

@@ -1,10 +1,10 @@
-import type { Auth } from '../../engine/tokens/verifier.ts';
+import { type Auth, type RoleRule, ruleOf } from '../../engine/tokens/verifier.ts';
 import type { CheckResult } from './check-parameters.ts';
-
-type RoleRule = Auth['role'];
 
 /** The facts about the roles of a verified caller. */
 export interface LoggedCaller {
+  /** The method that accepted the token; `undefined` if there is only one, or the log does not have it. */
+  readonly issuer: string | undefined;
   /** `undefined` if the log does not have them. */
   readonly roles: readonly string[] | undefined;
   /** The rule of the logged route, and its result; `undefined` if it was not applied. */
@@ -12,23 +12,29 @@ export interface LoggedCaller {
 }
 
 /** Applies a role rule to a logged caller. `loggedAuth` has the rules of the manifest that wrote the log. */
-export function checkRole({ role }: Auth, caller: LoggedCaller, loggedAuth: Auth | undefined): CheckResult {
-  const { applied, roles } = caller;
+export function checkRole(auth: Auth, caller: LoggedCaller, loggedAuth: Auth | undefined): CheckResult {
+  const { roles, issuer } = caller;
+  const role = ruleOf(auth.role, issuer);
+  const loggedRole = loggedAuth && ruleOf(loggedAuth.role, issuer);
+  const rule = caller.applied && ruleOf(caller.applied.rule, issuer);
+  const applied = caller.applied && rule && { rule, isAllowed: caller.applied.isAllowed };
+  // The route allows no role of this issuer.
+  if (role === undefined) return 'invalid';
   if (role.isAny) return 'valid';
-  if (loggedAuth === undefined || claimOf(role) !== claimOf(loggedAuth.role)) {
-    // The log has only the result: the rule is that of several issuers, or of another one than the first.
+  if (loggedRole === undefined || claimOf(role) !== claimOf(loggedRole)) {
+    // The log has only the result.
     if (applied?.rule.key !== role.key) return 'role';
     return applied.isAllowed ? 'valid' : 'invalid';
   }
   // A list is no text, and a text is no list. One word is a single role too.
-  const isOther = isList(role) !== isList(loggedAuth.role);
-  if (formOf(role) !== formOf(loggedAuth.role))
+  const isOther = isList(role) !== isList(loggedRole);
+  if (formOf(role) !== formOf(loggedRole))
     return isOther && roles !== undefined && roles.length > 0 ? 'invalid' : 'role';
-  const fromRoles = roles === undefined ? 'not-logged' : checkRoles(role, roles, loggedAuth.role);
+  const fromRoles = roles === undefined ? 'not-logged' : checkRoles(role, roles, loggedRole);
   if (fromRoles === 'valid' || fromRoles === 'invalid' || applied === undefined) return fromRoles;
-  const { rule, isAllowed } = applied;
-  const isWider = rule.required.every((name) => role.required.includes(name));
-  const isNarrower = role.required.every((name) => rule.required.includes(name));
+  const { isAllowed } = applied;
+  const isWider = applied.rule.required.every((name) => role.required.includes(name));
+  const isNarrower = role.required.every((name) => applied.rule.required.includes(name));
   if (isAllowed && isWider) return 'valid';
   return !isAllowed && isNarrower ? 'invalid' : fromRoles;
 }

@@ -28,11 +28,15 @@ export function createLoggedFacts(request: LoggedRequest, log: LogManifest) {
   const limits = route?.rateLimits;
   const isPathKeyed = request.isKeyed || log.keyedPaths.isKeyed(route);
   const isBuffered = route?.body?.validate !== undefined;
+  // The refusal of the body would have come first, see `decide`.
+  const isBodyValid =
+    end.kind === 'refused' && end.code === 'rate_limit_exceeded' && (limits?.validate.length ?? 0) > 0;
   /** Returns the logged result of a step; `undefined` if the request may not have reached it. */
   const resultOf = (step: Step): 'passed' | 'refused' | undefined => {
     if (end.kind === 'unknown' || logged === undefined) return undefined;
     const index = STEPS.indexOf(step);
     const endIndex = STEPS.indexOf(end.step);
+    if (step === 'body' && isBodyValid) return 'passed';
     if (index === endIndex) return end.kind === 'refused' ? 'refused' : 'passed';
     return index < endIndex ? 'passed' : undefined;
   };
@@ -80,11 +84,11 @@ const LIMIT_STAGES = ['match', 'authorize', 'validate'] as const;
 export function createRefusal(
   code: RefusalCode,
   route: Route | undefined,
-  { reason, limit }: { readonly reason?: string | undefined; readonly limit?: string | undefined } = {},
+  { reason, limit, issuer }: Partial<Pick<LoggedRequest, 'reason' | 'limit' | 'issuer'>> = {},
 ): Refusal {
   const detail =
     code === 'role_not_allowed'
-      ? route?.auth?.role.messageFor(undefined)
+      ? route?.auth?.role.messageFor(issuer)
       : code === 'media_type_unsupported'
         ? route?.body?.types?.refusalDetail
         : undefined;

@@ -10,6 +10,7 @@ import { UnknownFact, type UnknownReason } from '../outcome.ts';
 import { checkBody } from './check-body.ts';
 import { type CheckResult, checkParameters } from './check-parameters.ts';
 import { checkRole, type LoggedCaller } from './check-role.ts';
+import { checkToken } from './check-token.ts';
 import { checkRateLimits, LimitUse } from './limit-effects.ts';
 import { createRefusal, type LoggedFacts, type Step } from './logged-facts.ts';
 import {
@@ -126,12 +127,16 @@ export class LoggedSteps implements RequestSteps<LoggedCaller> {
       throw new Refusal('token_missing');
     const result = logged?.route.access === 'protected' ? this.#resultOf('token') : undefined;
     const loggedAuth = logged?.route.auth;
-    if (result === undefined || loggedAuth === undefined || loggedAuth.tokensKey !== auth.tokensKey)
+    // At login, the line has the issuer of the token in the response.
+    const issuer = logged?.route.login === undefined ? request.issuer : undefined;
+    const checked = result && loggedAuth && checkToken(auth, loggedAuth, result, issuer);
+    if (checked === undefined || loggedAuth === undefined)
       throw new UnknownFact(hasReplayFacts ? 'token' : 'not-logged');
-    if (result !== 'passed') throw result;
+    if (checked !== 'passed') throw checked;
     const role = this.#resultOf('role');
     const rule = loggedAuth.role;
     return {
+      issuer,
       roles: this.#facts.roles,
       applied: role === undefined ? undefined : { rule, isAllowed: role === 'passed' },
     };
@@ -185,9 +190,12 @@ export class LoggedSteps implements RequestSteps<LoggedCaller> {
     if (end.kind === 'refused' && end.code === 'login_response_refused') throw this.#loggedRefusal(end.code);
     const rule = logged?.route.auth?.role;
     // A response without a token passes.
-    const hasNoRoles = hasReplayFacts && request.roles === undefined && loggedPlan.auth?.role.isAny === false;
-    if (result === 'passed' && hasNoRoles) return;
-    const caller = { roles: request.roles, applied: rule && { rule, isAllowed: result === 'passed' } };
+    const { isAny = true, rules } = loggedPlan.auth?.role ?? {};
+    const hasNoToken =
+      rules === undefined ? hasReplayFacts && request.roles === undefined && !isAny : request.issuer === undefined;
+    if (result === 'passed' && hasNoToken) return;
+    const { issuer, roles } = request;
+    const caller = { issuer, roles, applied: rule && { rule, isAllowed: result === 'passed' } };
     this.#require(checkRole(auth, caller, loggedPlan.auth), 'role_not_allowed');
   }
 
@@ -217,12 +225,12 @@ export class LoggedSteps implements RequestSteps<LoggedCaller> {
 
   /** Returns the refusal with the detail that the client receives. */
   #refusal(code: RefusalCode): Refusal {
-    return createRefusal(code, this.#rules?.route);
+    const { issuer } = this.#facts.request;
+    return createRefusal(code, this.#rules?.route, { issuer });
   }
 
   #loggedRefusal(code: RefusalCode): Refusal {
-    const { reason, limit } = this.#facts.request;
-    return createRefusal(code, this.#rules?.route, { reason, limit });
+    return createRefusal(code, this.#rules?.route, this.#facts.request);
   }
 }
 

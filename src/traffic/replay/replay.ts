@@ -187,10 +187,10 @@ function factsKey(request: LoggedRequest): string {
 
 /** Returns what the gateway did, as the log has it. */
 function loggedOutcome({ request, end, logged, loggedPlan, refusalCode }: LoggedFacts): Outcome {
-  const { route, upstream = '', path = '', reason, limit } = request;
+  const { route, upstream = '', path = '', reason, limit, issuer } = request;
   if (end.kind === 'unknown') return { kind: 'unknown', route, reason: end.reason };
   if (end.kind === 'refused')
-    return refusedOutcome(createRefusal(refusalCode, logged?.route, { reason, limit }), route);
+    return refusedOutcome(createRefusal(refusalCode, logged?.route, { reason, limit, issuer }), route);
   if (end.kind === 'own')
     return routeOutcome(logged?.route, path, loggedPlan) ?? { kind: 'unknown', route, reason: 'no-decision' };
   if (end.kind !== 'forwarded') return respondedOutcome(end.kind, path, loggedPlan);

@@ -1,6 +1,7 @@
 import { sortMethods } from '../../engine/http1/http-methods.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
+import { ANY_ROLE } from '../../engine/tokens/token-entries.ts';
 import type { LoggedRequest } from '../access-log/logged-request.ts';
 import { UPSTREAM_REFUSALS } from '../outcome.ts';
 
@@ -65,5 +66,6 @@ function unusedMethods({ route: { methods }, methods: used }: RouteUse): readonl
 /** The log of a login has the roles of the new token, and not those of the caller. */
 function unusedRoles({ route: { access, auth, login }, roles, lacksRoles }: RouteUse): readonly string[] {
   if (access === 'public' || login !== undefined || lacksRoles || auth?.role.isAny === true) return [];
-  return auth?.role.redactedRoles.filter((role) => !roles.has(role)) ?? [];
+  // `any` stands for an issuer whose tokens need no role.
+  return auth?.role.redactedRoles.filter((role) => role !== ANY_ROLE && !roles.has(role)) ?? [];
 }

@@ -171,6 +171,54 @@ describe('a recorded case', () => {
     expect(results.map(({ role }) => role)).toEqual(['other-role', 'user']);
   });
 
+  it('has the issuer that accepted the token, and the roles of its method', async () => {
+    const [, jwt = ''] = MANIFEST.match(/jwt: (\{.*?\}) \}/) ?? [];
+    const partners = `{ name: partners, jwt: ${jwt.replace('i.example', 'p.example')}, role: { claim: /scope, format: words, allow: [read, user], message: no } }`;
+    const text = MANIFEST.replace(`{ jwt: ${jwt} }`, `[{ name: staff, jwt: ${jwt} }, ${partners}]`)
+      .replace('access: protected }', 'access: protected, issuers: [staff, partners] }')
+      .replace('login: { token: /token }', 'login: { token: /token, issuer: partners }');
+    const planned = load({ path: 'gateway.yaml', text }, createMemoryEnvironment()) as PlannedManifest;
+    const login = { ...forwarded, method: 'POST', route: 'login', path: '/login' };
+    const contacts = { route: 'contacts', path: '/contacts/7' };
+    const lines = [
+      line({ ...forwarded, ...contacts, role: 'user', issuer: 'staff' }),
+      line({ ...forwarded, ...contacts, role: 'user', issuer: 'partners' }),
+      line({ ...refused('role_not_allowed'), ...contacts, status: 403, role: 'other', issuer: 'partners' }),
+      line({ ...login, role: 'read', issuer: 'partners' }),
+      line({ ...forwarded, ...contacts, role: 'user', issuer: 'canary' }),
+    ];
+    const recorded = await recordAndTest(lines, planned);
+    expect(failures(recorded.results)).toEqual([]);
+    expect(recorded.text).toBe(`# Recorded from 5 requests of an access log.
+version: 1
+manifest: gateway.yaml
+tokens:
+  token-of-partners-read: { role: read, issuer: partners }
+cases:
+  # 1 request
+  - name: contacts as user of staff is forwarded
+    request: { method: GET, url: /contacts/1, issuer: staff, role: user }
+    expect: { route: contacts, status: 200 }
+  # 1 request
+  - name: contacts as user of partners is forwarded
+    request: { method: GET, url: /contacts/1, issuer: partners, role: user }
+    expect: { route: contacts, status: 200 }
+  # 1 request
+  - name: contacts as other-role of partners is refused with role_not_allowed
+    request: { method: GET, url: /contacts/1, issuer: partners, role: other-role }
+    expect: { route: contacts, refusal: role_not_allowed, upstream: null }
+
+  # 1 request
+  - name: login as read of partners is forwarded
+    request: { method: POST, url: /login }
+    response: { status: 200, body: { token: token-of-partners-read } }
+    expect: { route: login, status: 200 }
+
+# Requests without a test case:
+# - 1 request: the manifest has no such token method
+`);
+  });
+
   it('counts a sampled line by its weight', async () => {
     const { text } = await recordAndTest(
       [line({ ...forwarded, route: 'download', path: '/files/a', sampled: 0.01 })],

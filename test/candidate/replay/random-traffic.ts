@@ -48,11 +48,42 @@ const CONTACT = {
   additionalProperties: false,
 };
 
-/** Returns a manifest with routes of all kinds. */
-export function createBaseManifest(
-  random: Random,
-  { up, other, jwks }: { readonly up: string; readonly other: string; readonly jwks: string },
-): AnyManifest {
+interface Urls {
+  readonly up: string;
+  readonly other: string;
+  readonly jwks: string;
+}
+
+/** Returns a manifest with routes of all kinds. @param isSeveral true for two issuers; by default random */
+export function createBaseManifest(random: Random, urls: Urls, isSeveral?: boolean): AnyManifest {
+  const manifest = createSingleIssuer(random, urls);
+  if (isSeveral ?? random.chance(0.3)) addPartners(manifest, random);
+  return manifest;
+}
+
+const PARTNERS = 'https://partners.test';
+
+/** Adds a method of tokens with a role of its own, which some routes accept. */
+function addPartners({ auth, routes }: AnyManifest, random: Random): void {
+  const { jwt } = auth.tokens;
+  const allow = ['admin', 'user', 'auditor', 'read'];
+  auth.tokens = [
+    { name: 'staff', jwt },
+    {
+      name: 'partners',
+      jwt: { ...jwt, issuer: PARTNERS },
+      role: { claim: '/scope', format: 'words', allow, message: 'not this partner' },
+    },
+  ];
+  for (const route of routes) changeIssuers(route, random);
+}
+
+function changeIssuers(route: AnyManifest, random: Random): void {
+  if (route.access === 'protected') route.issuers = random.some(['staff', 'partners']);
+  if (route.login !== undefined) route.login.issuer = random.pick(['staff', 'partners']);
+}
+
+function createSingleIssuer(random: Random, { up, other, jwks }: Urls): AnyManifest {
   const isList = random.chance(0.3);
   return {
     version: 1,
@@ -212,6 +243,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     );
     route.access = 'public';
     delete route.roles;
+    delete route.issuers;
   },
   protected: (manifest, random) => {
     const route = routeOf(manifest, random, ({ access }) => access === 'public');
@@ -240,12 +272,33 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   },
   'role list': (manifest) => {
     manifest.auth.role.array = manifest.auth.role.array !== true;
+    delete manifest.auth.role.format;
   },
   'role message': (manifest) => {
     manifest.auth.role.message = 'another message';
   },
   tokens: (manifest) => {
-    manifest.auth.tokens.jwt.audience = 'another';
+    [manifest.auth.tokens].flat()[0].jwt.audience = 'another';
+  },
+  issuers: (manifest, random) => {
+    for (const route of manifest.routes) if (random.chance(0.5)) changeIssuers(route, random);
+  },
+  'issuer role': (manifest, random) => {
+    const [, partners] = manifest.auth.tokens;
+    partners.role = random.pick([
+      'any',
+      { claim: '/scope', format: 'words', allow: ['user', 'admin', 'auditor'], message: 'not this partner' },
+      { claim: '/scope', format: 'words', allow: ['user', 'admin', 'auditor', 'read'], message: 'no partner' },
+      { claim: '/scope', allow: ['user', 'admin', 'auditor'], message: 'not this partner' },
+    ]);
+    // With a role of any kind, there is none that a route can list.
+    const lists = ({ roles, issuers }: AnyManifest) => Array.isArray(roles) && issuers?.includes('partners');
+    if (partners.role === 'any') for (const route of manifest.routes.filter(lists)) delete route.roles;
+  },
+  'issuer role removed': (manifest) => void delete manifest.auth.tokens[1].role,
+  'issuer added': (manifest) => {
+    const [{ jwt }] = manifest.auth.tokens;
+    manifest.auth.tokens.push({ name: 'devices', jwt: { ...jwt, issuer: 'https://devices.test' } });
   },
   methods: (manifest, random) => {
     const route = routeOf(manifest, random, ({ method, id }) => Array.isArray(method) || id === 'docs');
@@ -421,6 +474,8 @@ export async function createTokens(issuer: Issuer): Promise<Tokens> {
     tokens[role] = await issuer.token({ sub: `caller-${role}`, company_role: role });
     tokens[`${role}-list`] = await issuer.token({ sub: `lister-${role}`, company_role: [role, 'user'] });
     tokens[`${role}-only`] = await issuer.token({ sub: `lone-${role}`, company_role: [role] });
+    const partner = { iss: PARTNERS, sub: `caller-${role}`, company_role: undefined, scope: `${role} email` };
+    tokens[`${role}-partner`] = await issuer.token(partner);
   }
   tokens['expired'] = await issuer.token({ exp: now - 900, iat: now - 1_000 });
   tokens['another'] = await issuer.token({ aud: 'another' });
@@ -446,7 +501,7 @@ export function createRandomRequest(random: Random, tokens: Tokens): RandomReque
   const credential = random.next();
   if (credential < 0.75)
     headers.push(
-      `Authorization: Bearer ${random.chance(0.8) ? tokens[random.pick(ROLES) + random.pick(['', '', '', '-list', '-only'])] : tokens[random.pick(['expired', 'another', 'both', 'roleless', 'garbage'])]}`,
+      `Authorization: Bearer ${random.chance(0.8) ? tokens[random.pick(ROLES) + random.pick(['', '', '', '-list', '-only', '-partner', '-partner'])] : tokens[random.pick(['expired', 'another', 'both', 'roleless', 'garbage'])]}`,
     );
   else if (credential < 0.8) headers.push('Authorization: Basic c2VjcmV0dmFsdWU=');
   if (random.chance(0.3)) headers.push(`X-Kind: ${random.pick(['a', 'b', 'c'])}`);
@@ -464,7 +519,9 @@ export function createRandomRequest(random: Random, tokens: Tokens): RandomReque
       'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
     );
   if (path === '/login' && random.chance(0.8))
-    headers.push(`X-Give: ${tokens[random.pick([...ROLES, 'expired', 'admin-list'])]}`);
+    headers.push(
+      `X-Give: ${tokens[random.pick([...ROLES, 'expired', 'admin-list', 'user-partner', 'other-partner'])]}`,
+    );
   if (random.chance(0.03)) for (let index = 0; index < 30; index += 1) headers.push(`X-Many-${index}: 1`);
   if (random.chance(0.01)) headers.push('Host: twice.test');
   if (random.chance(0.01)) headers.push('Expect: something');

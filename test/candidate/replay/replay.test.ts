@@ -70,8 +70,8 @@ function replay(lines: readonly object[], next: PlannedManifest, old = OLD): Rep
 }
 
 /** Returns the result of one line: `same`, a kind of change, or `unknown` with its reason. */
-function resultOf(line: object, next: PlannedManifest): string {
-  const { same, unknown, changed } = replay([line], next).comparison;
+function resultOf(line: object, next: PlannedManifest, old = OLD): string {
+  const { same, unknown, changed } = replay([line], next, old).comparison;
   if (same > 0) return 'same';
   return [...changed.keys(), ...[...unknown.keys()].map((reason) => `unknown ${reason}`)].join();
 }
@@ -210,21 +210,61 @@ describe('the replay of a log', () => {
     expect(resultOf({ ...download, credential: undefined, manifest: undefined }, next)).toBe('unknown not-logged');
   });
 
-  it.each([[['staff', 'partners']], [['partners']]])('knows of the roles of %j only the logged result', (issuers) => {
+  describe('of several issuers', () => {
     const methods = [MANIFEST.auth, { ...MANIFEST.auth, role: { ...MANIFEST.auth.role, claim: '/scope' } }];
     const tokens = methods.map(({ tokens: { jwt }, role }, index) => ({
       ...{ name: ['staff', 'partners'][index], role },
       jwt: { ...jwt, issuer: `https://${index}.test` },
     }));
-    const withRoles = (more: object) =>
+    const withRoute = (more: object, others: readonly object[] = []) =>
       plan((manifest) => {
-        Object.assign(manifest.auth, { tokens });
-        Object.assign(routeOf(manifest, 'contacts'), { issuers, ...more });
+        Object.assign(manifest.auth, { tokens: [...tokens, ...others] });
+        Object.assign(routeOf(manifest, 'contacts'), { issuers: ['staff', 'partners'], ...more });
       });
-    const old = withRoles({});
-    const line = { ...contacts, manifest: old.plan.hash.slice(0, 16) };
-    expect(replay([line, { ...line, ...refused('role_not_allowed', 403) }], old, old).comparison.same).toBe(2);
-    expect(replay([line], withRoles({ roles: ['admin'] }), old).comparison.unknown).toEqual(new Map([['role', 1]]));
+    const old = withRoute({});
+    const line = { ...contacts, manifest: old.plan.hash.slice(0, 16), issuer: 'partners' };
+    const resultBy = (next: PlannedManifest, more: object = {}) => resultOf({ ...line, ...more }, next, old);
+
+    it('uses the roles of the issuer that accepted the token', () => {
+      expect(resultBy(old)).toBe('same');
+      expect(resultBy(old, { ...refused('role_not_allowed', 403), role: 'other' })).toBe('same');
+      expect(resultBy(withRoute({ roles: ['admin'] }))).toBe('newly-refused');
+      expect(resultBy(withRoute({ roles: ['user'] }))).toBe('same');
+      expect(resultBy(withRoute({ roles: ['admin'] }), { issuer: undefined })).toBe('unknown role');
+    });
+
+    it('knows that a token of a removed issuer is refused, and one of another issuer is not', () => {
+      const staffOnly = withRoute({ issuers: ['staff'] });
+      expect(resultBy(staffOnly)).toBe('newly-refused');
+      expect(resultBy(staffOnly, { issuer: 'staff' })).toBe('same');
+      expect(resultBy(staffOnly, { issuer: undefined })).toBe('unknown token');
+    });
+
+    it('knows the tokens that stay refused', () => {
+      const wrong = { ...refused('token_invalid', 401), issuer: undefined, role: undefined };
+      const [staff, both] = [withRoute({ issuers: ['staff'] }), withRoute({})];
+      expect(resultOf({ ...line, ...wrong, reason: 'issuer_wrong' }, staff, both)).toBe('same');
+      expect(resultOf({ ...line, ...wrong, reason: 'issuer_wrong' }, both, staff)).toBe('unknown token');
+      expect(resultOf({ ...line, ...wrong, reason: 'token_expired' }, both, staff)).toBe('same');
+      expect(resultOf({ ...line, ...wrong, reason: 'token_expired' }, staff, both)).toBe('unknown token');
+    });
+
+    it('reports the unused roles of methods that have roles', () => {
+      const mixed = plan((manifest) => {
+        Object.assign(manifest.auth, { tokens: [tokens[0], { ...tokens[1], role: 'any' }] });
+        Object.assign(routeOf(manifest, 'contacts'), { issuers: ['staff', 'partners'] });
+      });
+      const lines = [
+        { ...line, issuer: 'staff' },
+        { ...line, role: undefined },
+      ];
+      expect(replay(lines, mixed, mixed).unused.roles).toEqual({ contacts: ['admin'] });
+    });
+
+    it('knows no token of methods that changed', () => {
+      const jwt = { ...MANIFEST.auth.tokens.jwt, issuer: 'https://more.test' };
+      expect(resultBy(withRoute({}, [{ name: 'more', jwt }]))).toBe('unknown token');
+    });
   });
 
   it('knows the role of the token in the response of a login service', () => {

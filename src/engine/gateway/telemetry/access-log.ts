@@ -12,7 +12,7 @@ import type { ReplayFacts, RequestRecord } from './request-record.ts';
  * @param worker the index of the worker if the process has several
  */
 export function accessLogLine(record: RequestRecord, sampled: number, worker?: number): string {
-  const { route, subject, status, refusal, reported, durationMs, forwardedAfterMs, respondedAfterMs } = record;
+  const { route, subject, issuer, status, refusal, reported, durationMs, forwardedAfterMs, respondedAfterMs } = record;
   let line = `{"level":30,"time":${record.time},"msg":"request","id":"${record.id}"`;
   if (record.traceId !== undefined) line += `,"trace":"${record.traceId}"`;
   if (record.method !== undefined) line += `,"method":"${record.method}"`;
@@ -22,6 +22,7 @@ export function accessLogLine(record: RequestRecord, sampled: number, worker?: n
   if (route !== undefined) line += `,"route":"${route.id}"`;
   if (route?.upstream !== undefined) line += `,"upstream":"${route.upstream.id}"`;
   if (subject !== undefined) line += `,"subject":"${subject}"`;
+  if (issuer !== undefined) line += `,"issuer":"${issuer}"`;
   if (status !== undefined) line += `,"status":${status}`;
   if (refusal !== undefined) line += refusalMembers(refusal, route);
   if (reported !== undefined) line += `,"reported":${JSON.stringify(reported)}`;

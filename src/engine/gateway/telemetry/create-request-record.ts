@@ -20,6 +20,7 @@ export function createRequestRecord(exchange: Exchange): RequestRecord {
     isPathKeyed: path !== target?.path,
     route,
     subject: exchange.principal?.subject,
+    issuer: exchange.principal?.issuer,
     status: isTunnel ? 101 : response.hasBegun ? response.status : undefined,
     refusal: exchange.refusal,
     reported: exchange.reportedRefusals?.map((refusal) => reportedViolationOf(refusal, route)),

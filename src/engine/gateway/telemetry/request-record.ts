@@ -42,6 +42,8 @@ export interface RequestRecord {
   readonly route?: Route | undefined;
   /** The hash that identifies the caller. */
   readonly subject?: string | undefined;
+  /** The method that verified the caller's token; `undefined` if the manifest has only one. */
+  readonly issuer?: string | undefined;
   /** 101 for a tunnel; `undefined` if the client disconnected before the response began. */
   readonly status: number | undefined;
   readonly refusal: Refusal | undefined;
