@@ -66,6 +66,8 @@ const MANIFEST_SITES: readonly NameSite[] = [
   { kind: 'issuer', path: ['defaults', 'issuers', '*'] },
   { kind: 'issuer', path: ['routes', '*', 'issuers', '*'] },
   { kind: 'issuer', path: ['routes', '*', 'login', 'issuer'] },
+  { kind: 'issuer', path: ['invariants', '*', 'when', 'issuer'] },
+  { kind: 'issuer', path: ['invariants', '*', 'when', 'issuer', '*'] },
   { kind: 'issuer', path: ['invariants', '*', 'require', 'issuers', 'only', '*'] },
   { kind: 'role', path: ['invariants', '*', 'require', 'roles', 'only', '*'] },
   { kind: 'role', path: ['invariants', '*', 'require', 'roles', 'atLeast', '*'] },

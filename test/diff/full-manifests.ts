@@ -192,7 +192,7 @@ const INVARIANTS = [
 
 const ISSUER_INVARIANT = {
   id: 'staff',
-  when: { path: '/staff/**' },
+  when: { path: '/staff/**', issuer: 'staff' },
   require: { access: 'protected', issuers: { only: ['staff'] } },
 };
 

@@ -7,7 +7,11 @@ import { weakenedParts } from '../../src/prove/diff/comparisons/invariant-compar
 import { runs } from '../support/runs.ts';
 
 const AUTH = `auth:
-  tokens: { jwt: { jwks: 'https://a/keys', algorithms: [ES256], issuer: i, audience: a } }
+  tokens:
+    - { name: staff, jwt: { jwks: 'https://a/keys', algorithms: [ES256], issuer: i, audience: a } }
+    - name: partners
+      jwt: { jwks: 'https://b/keys', algorithms: [ES256], issuer: j, audience: a }
+      role: { claim: /scope, allow: [user, clerk], message: no }
   role: { claim: /role, allow: [admin, user, clerk], message: no }`;
 
 /** Routes that differ in each member of an invariant. */
@@ -39,6 +43,7 @@ const route = fc
       { rateLimits: subsetOf(['a', 'b']), timeout: fc.constantFrom('5s', '15s'), validation: fc.constant('report') },
       optional,
     ),
+    issuers: fc.option(subsetOf(['staff', 'partners']), { nil: undefined }),
     roles: fc.option(fc.oneof(fc.constant('any'), subsetOf(['admin', 'user', 'clerk'])), { nil: undefined }),
     body: fc.option(
       fc.record(
@@ -48,13 +53,20 @@ const route = fc
       { nil: undefined },
     ),
   })
-  .map(({ segment, more, roles, body, ...rest }) => ({
+  .map(({ segment, more, roles, issuers, body, ...rest }) => ({
     path: `/a/${segment}`,
     ...rest,
     ...more,
-    ...(roles !== undefined && rest.access === 'protected' && { roles }),
+    ...(issuers !== undefined && rest.access === 'protected' && { issuers }),
+    ...(roles !== undefined && rest.access === 'protected' && isUsable(roles, issuers) && { roles }),
     ...(body !== undefined && rest.method === 'POST' && { body: { maxBytes: '4KB', ...body } }),
   }));
+
+/** Each method must allow one of the roles, and partners are no admins. */
+function isUsable(roles: string | readonly string[], issuers: readonly string[] = []): boolean {
+  const isOfPartners = issuers.includes('partners') && roles !== 'any';
+  return !isOfPartners || (roles.includes('admin') ? issuers.includes('staff') && roles.length > 1 : true);
+}
 
 const manifest = fc
   .uniqueArray(route, { minLength: 1, maxLength: 4, selector: ({ path, method }) => `${method} ${path}` })
@@ -67,6 +79,7 @@ const invariant = fc.record({
       method: subsetOf(['GET', 'POST', 'PUT']),
       upstream: subsetOf(['one', 'two']),
       access: fc.constantFrom('public', 'protected'),
+      issuer: subsetOf(['staff', 'partners']),
     },
     optional,
   ),
@@ -77,6 +90,7 @@ const invariant = fc.record({
     fc.constantFrom({ tls: true }, { validation: 'enforce' }, { parameters: true }),
     fc.record({ roles: fc.record({ only: subsetOf(['admin', 'user', 'clerk']) }) }),
     fc.record({ roles: fc.record({ atLeast: subsetOf(['admin', 'user']) }) }),
+    fc.record({ issuers: fc.record({ only: subsetOf(['staff', 'partners']) }) }),
     fc.record({ rateLimit: fc.oneof(fc.constant('any'), subsetOf(['a', 'b'])) }),
     fc.record({ upstream: fc.record({ only: subsetOf(['one', 'two']) }) }),
     fc.record({ timeout: fc.constantFrom('5s', '10s', '15s') }),
@@ -124,6 +138,19 @@ describe('an invariant without weakened parts', () => {
       { numRuns: runs(1_000) },
     );
     expect(comparisons).toBeGreaterThan(10);
+  });
+
+  test('keeps the issuer whose roles it requires', () => {
+    const planned = manifestOf([
+      { path: '/a', method: 'GET', upstream: 'one', access: 'protected', issuers: ['staff', 'partners'] },
+    ]);
+    const require = { roles: { atLeast: ['admin'] } };
+    const [old, next] = compile(planned, [
+      { when: { issuer: 'partners' }, require },
+      { when: {}, require },
+    ]) as [Invariant, Invariant];
+    expect(holds([old, next], planned)).toEqual([false, true]);
+    expect(weakenedParts(old, next, () => false).map(({ at }) => at)).toEqual([['when', 'issuer']]);
   });
 
   test('is the same invariant, in another spelling', () => {

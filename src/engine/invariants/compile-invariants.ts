@@ -22,6 +22,8 @@ export interface Condition {
   readonly methods: readonly string[] | undefined;
   readonly upstreams: readonly string[] | undefined;
   readonly access: 'public' | 'protected' | undefined;
+  /** The methods of `auth.tokens` that accept the token of the request. */
+  readonly issuers: readonly string[] | undefined;
 }
 
 /** A route whose requests need not fulfil the requirement. */
@@ -93,9 +95,11 @@ function namesOf({ routes, upstreams, auth, rateLimits }: Manifest): Names {
 }
 
 function compileCondition(when: InvariantEntry['when'], path: Path, check: CheckName, findings: Finding[]): Condition {
-  const upstreams = listOf(when.upstream);
+  const [upstreams, issuers] = [listOf(when.upstream), listOf(when.issuer)];
   for (const [index, name] of (upstreams ?? []).entries())
     check('upstreams', name, ['when', 'upstream', ...(Array.isArray(when.upstream) ? [index] : [])]);
+  for (const [index, name] of (issuers ?? []).entries())
+    check('issuers', name, ['when', 'issuer', ...(Array.isArray(when.issuer) ? [index] : [])]);
   const patterns = listOf(when.path)?.map((text, index) => {
     const at = [...path, 'when', 'path', ...(Array.isArray(when.path) ? [index] : [])];
     return readPattern(text, (message) => findings.push(errorAt(at, RULE, message)));
@@ -105,6 +109,7 @@ function compileCondition(when: InvariantEntry['when'], path: Path, check: Check
     methods: methodsOf(when.method),
     upstreams,
     access: when.access,
+    issuers,
   };
 }
 

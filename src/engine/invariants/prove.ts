@@ -42,7 +42,7 @@ export function proveInvariants(invariants: readonly Invariant[], manifest: Mani
       const found = findBreach(
         search,
         target,
-        breachesOf(invariant.require, { route, entry, manifest }),
+        breachesOf(invariant.require, { route, entry, manifest, issuers: invariant.when.issuers }),
         invariant.when,
       );
       if (found === 'unknown') undecided.push(route);
@@ -72,20 +72,30 @@ function findBreach(
 }
 
 /** True if a route has the attributes of a condition. It may still serve no request of the condition. */
-export function meets(route: Route, { upstreams, access }: Condition): boolean {
-  return (upstreams?.includes(route.upstream?.id ?? '') ?? true) && (access === undefined || access === route.access);
+export function meets(route: Route, { upstreams, access, issuers }: Condition): boolean {
+  // A manifest with one method has no other names.
+  const accepts = (issuer: string) => route.access === 'protected' && (route.auth?.issuers?.has(issuer) ?? true);
+  return (
+    (upstreams?.includes(route.upstream?.id ?? '') ?? true) &&
+    (access === undefined || access === route.access) &&
+    (issuers === undefined || issuers.some(accepts))
+  );
 }
 
 interface RoutedRequest {
   readonly method: string;
   readonly path: string;
   readonly route: Route;
+  /** The method that accepted the token, if there are several. */
+  readonly issuer?: string | undefined;
 }
 
 /** Returns the invariants whose condition a request meets, including those that except its route. */
-export function invariantsFor(invariants: readonly Invariant[], { method, path, route }: RoutedRequest): Invariant[] {
+export function invariantsFor(invariants: readonly Invariant[], request: RoutedRequest): Invariant[] {
+  const { method, path, route, issuer } = request;
   return invariants.filter(({ when }) => {
-    const isAsked = when.methods?.includes(method) ?? true;
+    const isOther = issuer !== undefined && when.issuers?.includes(issuer) === false;
+    const isAsked = !isOther && (when.methods?.includes(method) ?? true);
     return isAsked && meets(route, when) && (when.patterns === undefined || isReadAs(path, when.patterns, route));
   });
 }

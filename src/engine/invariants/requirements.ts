@@ -3,13 +3,17 @@ import type { Manifest, Requirement, RouteEntry } from '../manifest/manifest.gen
 import { durationMs, sizeBytes } from '../manifest/units.ts';
 import type { Route } from '../plan/route-definition.ts';
 import { acceptedEntries, tokenEntries } from '../tokens/token-entries.ts';
+import { ruleOf } from '../tokens/verifier.ts';
 import { mediaTypeMatcher } from '../validation/media-type.ts';
+import type { Condition } from './compile-invariants.ts';
 
 /** A route with the parts of the manifest that requirements are about. */
 interface RequiredRoute {
   readonly route: Route;
   readonly entry: RouteEntry;
   readonly manifest: Manifest;
+  /** The methods of `auth.tokens` that accept the tokens of the requests; `undefined` for all of the route. */
+  readonly issuers: Condition['issuers'];
 }
 
 /** A member of `require` that a route does not fulfil. */
@@ -42,11 +46,16 @@ type Rule = (requirement: Requirement, required: RequiredRoute) => string | unde
 const REQUIREMENTS: Readonly<Record<keyof Requirement, Rule>> = {
   served: () => 'serves it',
   access: ({ access }, { route }) => (route.access === access ? undefined : `is ${route.access}`),
-  roles: ({ roles }, { route }) => breachOfRoles(roles ?? {}, route),
-  issuers: ({ issuers }, { route, entry, manifest }) => {
+  roles: ({ roles }, { route, issuers }) => {
+    // Of several issuers, each one has its own roles.
+    const accepted = issuers?.filter((name) => route.auth?.issuers?.has(name) ?? true) ?? [undefined];
+    const breaches = accepted.map((issuer) => breachOfRoles(roles ?? {}, route, issuer));
+    return breaches.find((breach) => breach !== undefined);
+  },
+  issuers: ({ issuers }, { route, entry, manifest, issuers: asked }) => {
     if (route.access === 'public') return 'is public';
     const other = acceptedEntries(tokenEntries(manifest.auth), entry.issuers).find(
-      ({ name = '' }) => !issuers?.only.includes(name),
+      ({ name = '' }) => !issuers?.only.includes(name) && asked?.includes(name) !== false,
     );
     return other && `accepts tokens of the method "${other.name}"`;
   },
@@ -79,10 +88,13 @@ const REQUIREMENTS: Readonly<Record<keyof Requirement, Rule>> = {
   },
 };
 
-function breachOfRoles({ only, atLeast }: NonNullable<Requirement['roles']>, route: Route): string | undefined {
-  const { auth, access } = route;
+function breachOfRoles(
+  { only, atLeast }: NonNullable<Requirement['roles']>,
+  { auth, access }: Route,
+  issuer: string | undefined,
+): string | undefined {
   if (access === 'public') return only === undefined ? undefined : 'is public';
-  const { required = [], redactedRoles = [], isAny = false } = auth?.role ?? {};
+  const { required = [], redactedRoles = [], isAny = false } = (auth && ruleOf(auth.role, issuer)) ?? {};
   if (isAny) return only === undefined ? undefined : 'lets every caller with a valid token pass';
   const other = required.findIndex((role) => only?.includes(role) === false);
   if (other !== -1) return `lets the role "${redactedRoles[other]}" pass`;

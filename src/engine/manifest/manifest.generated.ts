@@ -304,6 +304,7 @@ path?: (string | string[])
 method?: (Method | Method[])
 upstream?: (Name | Name[])
 access?: ("public" | "protected")
+issuer?: (Name | Name[])
 }
 except?: (Name | {
 route: Name

@@ -92,15 +92,18 @@ function invariantsOf(context: ExplainContext): ExplainedInvariant[] {
   const { path } = outcome.record;
   if (route === undefined || path === undefined) return [];
   const all = compileInvariants(planned.manifest, []);
-  return invariantsFor(all, { method: request.method, path, route }).map(({ id, path: place, why = null, except }) => {
-    const exception = except.find((one) => one.route === route.id);
-    return {
-      id,
-      why,
-      exception: exception === undefined ? null : (exception.reason ?? why),
-      ...lineOf(context, place),
-    };
-  });
+  const issuer = outcome.principals.at(-1)?.issuer;
+  return invariantsFor(all, { method: request.method, path, route, issuer }).map(
+    ({ id, path: place, why = null, except }) => {
+      const exception = except.find((one) => one.route === route.id);
+      return {
+        id,
+        why,
+        exception: exception === undefined ? null : (exception.reason ?? why),
+        ...lineOf(context, place),
+      };
+    },
+  );
 }
 
 /** The surrogates themselves are left out: without `log.secret` they differ from those of the gateway. */

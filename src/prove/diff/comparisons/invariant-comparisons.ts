@@ -1,9 +1,4 @@
-import {
-  type Condition,
-  compileInvariants,
-  type Exception,
-  type Invariant,
-} from '../../../engine/invariants/compile-invariants.ts';
+import { compileInvariants, type Exception, type Invariant } from '../../../engine/invariants/compile-invariants.ts';
 import type { Requirement } from '../../../engine/manifest/manifest.generated.ts';
 import { durationMs, sizeBytes } from '../../../engine/manifest/units.ts';
 import type { Path } from '../../../engine/problem/finding.ts';
@@ -79,18 +74,21 @@ interface WeakenedPart {
 /** Returns the parts of an invariant that demand less than those of an older one, which the new one implies if there are none. */
 export function weakenedParts(old: Invariant, next: Invariant, isSameRoute: IsSameRoute): WeakenedPart[] {
   return [
-    ...narrowedConditions(old.when, next.when),
+    ...narrowedConditions(old, next),
     ...addedExceptions(old.except, next.except, isSameRoute),
     ...loosenedRequirements(old.require, next.require),
   ];
 }
 
-function narrowedConditions(old: Condition, next: Condition): WeakenedPart[] {
+function narrowedConditions({ when: old, require }: Invariant, { when: next }: Invariant): WeakenedPart[] {
+  // Without the condition, the roles may be those of another issuer.
+  const isOfIssuer = require.roles?.atLeast !== undefined && old.issuers !== undefined;
   const isNarrowed: Readonly<Record<string, boolean>> = {
     path: next.patterns !== undefined && !coversAll(next.patterns, old.patterns ?? [ANY_PATH]),
     method: !isSubset(old.methods, next.methods),
     upstream: !isSubset(old.upstreams, next.upstreams),
     access: next.access !== undefined && next.access !== old.access,
+    issuer: !isSubset(old.issuers, next.issuers) || (isOfIssuer && next.issuers === undefined),
   };
   return Object.entries(isNarrowed).flatMap(([key, narrowed]) =>
     narrowed ? [{ at: ['when', key], message: `is about fewer requests: "when.${key}" is narrower` }] : [],
