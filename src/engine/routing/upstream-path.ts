@@ -11,8 +11,8 @@ interface UpstreamPath {
   readonly publicPath: ((path: string) => string | undefined) | undefined;
 }
 
-/** Backslashes, empty segments at the start and dot segments, which clients read as another path or host. */
-const OTHER_READING = /\\|^\/\/|\/(?:\.|%2e){1,2}(?:\/|$)/i;
+/** Backslashes, tabs, empty segments at the start and dot segments, which clients read as another path or host. */
+const OTHER_READING = /[\\\t]|^\/\/|\/(?:\.|%2e){1,2}(?:\/|$)/i;
 
 /** Compiles the mapping of paths for the upstream, by complete segments that the path guard accepts; `undefined` if invalid. */
 export function compileUpstreamPath(
@@ -37,7 +37,8 @@ export function compileUpstreamPath(
     const named = text.replace(/[?#].*$/s, '');
     // The application may know the prefix from X-Forwarded-Prefix.
     const isPublic = forwardedPrefix !== undefined && isBelow(named, cut);
-    if (isPublic || OTHER_READING.test(named) || !isBelow(named, prefix)) return undefined;
+    // Without its prefix, a path such as /api//example would name a host.
+    if (isPublic || !isBelow(named, prefix) || OTHER_READING.test(named.slice(prefix.length))) return undefined;
     const path = cut + text.slice(prefix.length);
     return path.startsWith('/') ? path : `/${path}`;
   };
