@@ -172,6 +172,15 @@ describe('a redirect', () => {
     ]);
   });
 
+  it('needs no upstream, as on port 80 beside a gateway with TLS', async () => {
+    const route =
+      "{ id: https, method: any, path: /**, access: public, redirect: { to: 'https://shop.example/{rest}', status: 301 } }";
+    const plain = await startGateway(`version: 1\nlisten: 127.0.0.1:0\nroutes: [${route}]\n`);
+    const response = await sendRequest(plain.port, head('GET /carts/7 HTTP/1.1'));
+    await plain.close();
+    expect([response.status, response.value('location')]).toEqual([301, 'https://shop.example/carts/7']);
+  });
+
   it('has no body, and the method decides nothing', async () => {
     const response = await send('PATCH /old/a HTTP/1.1');
     expect([response.status, response.value('content-length'), response.body.length]).toEqual([308, '0', 0]);

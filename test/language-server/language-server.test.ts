@@ -124,10 +124,7 @@ describe('diagnostics', () => {
     const editor = await startEditor();
     editor.open('other/test.yaml', 'version: 1\nroutes: []\n');
     const { 'other/test.yaml': own } = await editor.diagnostics();
-    expect(own).toMatchObject([
-      { code: 'schema', message: expect.stringContaining('"upstreams" is missing') },
-      { code: 'schema', message: expect.stringContaining('must not be empty') },
-    ]);
+    expect(own).toMatchObject([{ code: 'schema', message: expect.stringContaining('must not be empty') }]);
   });
 
   it('of a test file are those that the verb test reports before its cases run', async () => {

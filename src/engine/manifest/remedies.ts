@@ -47,7 +47,7 @@ const UNITS: Readonly<Record<string, Correction>> = {
 const CORRECTIONS: Readonly<Record<string, Correction>> = {
   ...UNITS,
   'a path': (text) => (/^\w[^:]*$/.test(text) ? `/${text}` : /^https?:\/\/[^/]*(\/.*)$/.exec(text)?.[1]),
-  'a name': (text) => text.replaceAll(/(?<=[a-z0-9])(?=[A-Z])|[\s_.]+/g, '-').toLowerCase(),
+  'a name': (text) => text.replaceAll(/(?<=[a-z0-9])(?=[A-Z])|[\s_.:/]+/g, '-').toLowerCase(),
   'auto or a whole number from 1 to 64': (text) => text.trim().toLowerCase(),
   'an address': (text) => `127.0.0.1:${text.replace(/^:/, '')}`,
   // Other gateways write `5/15m`, `10r/s` or `5 per minute`.
@@ -114,7 +114,8 @@ export function examplesText(examples: unknown): string {
   return `; write for example ${examples.map(exampleText).join(' or ')}`;
 }
 
-/** Formats an example as YAML. Quotes around a complete string would be noise in a sentence. */
+/** Formats an example as YAML. Quotes around a complete string would be noise in a sentence, except where it would be a map. */
 function exampleText(example: unknown): string {
-  return typeof example === 'string' ? example : formatFlow(example);
+  if (typeof example !== 'string') return formatFlow(example);
+  return example.startsWith('{') ? `'${example}'` : example;
 }

@@ -12,13 +12,18 @@ import type { BreakerSettings, Endpoint, Upstream, UpstreamTls } from './upstrea
 /** Upstreams by id; `undefined` for one that violates the schema. */
 export type Upstreams = ReadonlyMap<string, Upstream | undefined>;
 
+/** The upstreams of a manifest whose own are invalid, or below a key that is not known. */
+const UNKNOWN_UPSTREAMS: Upstreams = new Map();
+
 /** @param invalidParts the parts that violate the schema: `upstreams`, or `upstreams/contacts` */
 export function compileUpstreams(
   manifest: Manifest,
   invalidParts: ReadonlySet<string>,
   context: CompileContext,
 ): Upstreams {
-  const entries = Object.entries(invalidParts.has('upstreams') ? {} : (manifest.upstreams ?? {}));
+  if (invalidParts.has('upstreams')) return UNKNOWN_UPSTREAMS;
+  const entries = Object.entries(manifest.upstreams);
+  if (entries.length === 0 && invalidParts.has('')) return UNKNOWN_UPSTREAMS;
   return new Map(
     entries.map(([id, entry]) => [
       id,
@@ -168,8 +173,12 @@ export function findUpstream(id: string, path: Path, upstreams: Upstreams, findi
   if (upstreams.has(id)) return upstreams.get(id);
   const { valid, invalid } = namesOf(upstreams);
   // The key of an invalid upstream may be the misspelt name, not this one.
-  if (upstreams.size === 0 || didYouMean(id, invalid) !== undefined) return undefined;
-  const message = `no upstream is named "${id}"${suggestion(id, valid)}`;
+  if (upstreams === UNKNOWN_UPSTREAMS || didYouMean(id, invalid) !== undefined) return undefined;
+  // Without upstreams, all names have the same cause.
+  if (upstreams.size === 0 && findings.some(({ rule }) => rule === 'upstream-unknown')) return undefined;
+  const remedy =
+    upstreams.size === 0 ? `; add upstreams: { ${id}: { url: http://127.0.0.1:7002 } }` : suggestion(id, valid);
+  const message = `no upstream is named "${id}"${remedy}`;
   findings.push(errorAt(path, 'upstream-unknown', message));
   return undefined;
 }
