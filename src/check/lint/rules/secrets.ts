@@ -5,7 +5,7 @@ import { SECRET_FORMATS } from '../secret-text.ts';
 
 const LOOKS_SECRET = 'this looks like a secret; write ${NAME}, and set the variable NAME';
 
-/** Rules for secrets in the files of the manifest, and for values from the environment. */
+/** Rules for secrets in the files of the manifest, for values from the environment, and for texts that other gateways read differently. */
 export const SECRET_RULES = [
   ...rulesOf('secrets', {
     'secret-default': {
@@ -59,6 +59,15 @@ export const SECRET_RULES = [
     },
   }),
   ...rulesOf('manifest', {
+    'claim-url': {
+      level: ['warning', 'minimal'],
+      rationale:
+        'In a JSON Pointer each slash begins another member, so no token has this claim, and every caller is refused.',
+      *find({ document }) {
+        for (const { text, path } of stringValues(document.value, (text) => /^\/https?:\/\//.test(text), mayHoldValues))
+          yield findingAt(path, `a claim with this name is never found; write /${text.slice(1).replaceAll('/', '~1')}`);
+      },
+    },
     'environment-message': {
       level: ['warning', 'minimal'],
       rationale:
@@ -76,6 +85,17 @@ export const SECRET_RULES = [
             yield findingAt(path, 'clients do not receive a text from the environment; write the text in the manifest');
       },
     },
+    'header-variable': {
+      level: ['warning', 'recommended'],
+      rationale: 'A header value has no variables of the request, so the receiver gets the name of the variable.',
+      *find({ document }) {
+        const isHeader = (text: string, path: Path) => HEADER_MAPS.has(path.at(-2)) && REQUEST_VARIABLE.test(text);
+        for (const { text, path } of stringValues(document.value, isHeader, mayHoldValues)) {
+          const [variable] = REQUEST_VARIABLE.exec(text) ?? [];
+          yield findingAt(path, `"${variable}" is sent as it is; write a fixed value, or remove the header`);
+        }
+      },
+    },
   }),
 ];
 
@@ -89,6 +109,14 @@ function isExempt([first, , third, fourth, fifth]: Path): boolean {
     return ['body', 'params', 'query', 'headers', 'path', 'id', 'upstreamPath'].includes(String(third));
   return first === 'schemas' || (first === 'auth' && (fourth === 'jwks' || fifth === 'jwks'));
 }
+
+const mayHoldValues = (path: Path) => !isExempt(path);
+
+/** The keys of maps of headers. */
+const HEADER_MAPS: ReadonlySet<unknown> = new Set(['set', 'headers', 'responseHeaders']);
+/** Variables of nginx and Kong, Caddy and KrakenD, and Envoy. */
+const REQUEST_VARIABLE =
+  /(?<!\$)\$(?:[a-z_]\w+|\([^)]+\))|(?<!\$)\{[\s{.]*[a-z_][\w. $-]*\}+|%[a-z_]{4,}(?:\([^)]*\))?%/i;
 
 const HEX = /^[0-9a-f]{32,}$/i;
 const BASE64 = /^[A-Za-z0-9+/_-]{24,}={0,2}$/;
