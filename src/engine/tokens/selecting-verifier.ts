@@ -33,12 +33,15 @@ export class SelectingVerifier implements Verifier {
 
   cached(token: string, issuers?: Issuers): Principal | undefined {
     const method = this.#methodFor(token, issuers);
-    return typeof method === 'string' ? undefined : method.cached(token);
+    const principal = typeof method === 'string' ? undefined : method.cached(token);
+    return principal !== undefined && this.#isIssuer(principal) ? principal : undefined;
   }
 
   async verify(token: string, client?: VerificationClient, issuers?: Issuers): Promise<VerificationResult> {
     const method = this.#methodFor(token, issuers);
-    return typeof method === 'string' ? { code: method } : method.verify(token, client);
+    if (typeof method === 'string') return { code: method };
+    const result = await method.verify(token, client);
+    return 'code' in result || this.#isIssuer(result.principal) ? result : { code: 'issuer_wrong' };
   }
 
   #methodFor(token: string, issuers: Issuers): MethodVerifier | TokenErrorCode {
@@ -46,5 +49,11 @@ export class SelectingVerifier implements Verifier {
     const method = (issuer === undefined ? undefined : this.#byIssuer.get(issuer)) ?? this.#other;
     if (method === undefined) return issuer === undefined ? 'token_malformed' : 'issuer_wrong';
     return issuers?.has(method.name) === true ? method : 'issuer_wrong';
+  }
+
+  /** False if a response of an identity service names the issuer of another method: an upstream would take its users for those. */
+  #isIssuer({ claims: { iss }, issuer }: Principal): boolean {
+    if (typeof iss !== 'string') return iss === undefined || iss === null;
+    return (this.#byIssuer.get(iss)?.name ?? issuer) === issuer;
   }
 }

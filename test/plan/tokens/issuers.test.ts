@@ -167,13 +167,26 @@ describe('a token', () => {
     ],
   ])('%s goes to the introspection, and nowhere without one', async (_name, token, code) => {
     expect(await verify(token, ALL, without)).toBe(code);
-    identity.respond = (response) => sendJson(response, { active: true, sub: 'a', iss: 'https://staff.test' });
+    identity.respond = (response) => sendJson(response, { active: true, sub: 'a', iss: 'https://sessions.test' });
     expect(await verify(token, new Set(NAMES))).toBe('issuer_wrong');
     expect(identity.requests.length).toBe(0);
     expect(await verify(token)).toBe('accepted by sessions');
     expect(verifier.cached(token, ALL)?.issuer).toBe('sessions');
     expect(verifier.cached(token, new Set(NAMES))).toBeUndefined();
   });
+});
+
+test.each([
+  ['https://staff.test', 'issuer_wrong'],
+  [['https://staff.test'], 'issuer_wrong'],
+  [5, 'issuer_wrong'],
+  [null, 'accepted by sessions'],
+  ['https://staff.test/', 'accepted by sessions'],
+])('an introspection that names the issuer %j is %s', async (iss, expected) => {
+  identity.respond = (response) => sendJson(response, { active: true, sub: 'a', iss });
+  const token = `of-${JSON.stringify(iss)}`.replaceAll(/[^a-z]/g, '-');
+  expect(await verify(token)).toBe(expected);
+  expect(verifier.cached(token, ALL) === undefined).toBe(expected === 'issuer_wrong');
 });
 
 describe('a verifier of several methods', () => {
