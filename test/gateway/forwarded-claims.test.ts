@@ -7,7 +7,7 @@ import { startWireUpstream, type WireUpstream } from '../support/upstream.ts';
 const FORWARD = `{ X-User-Id: /sub, X-Shop: { claim: /shop/id, missing: omit }, X-Groups: { claim: /groups, missing: omit } }`;
 const ROUTES = `
   - { id: mine, method: any, path: /mine, upstream: up, access: protected, websocket: true }
-  - { id: more, method: GET, path: /more, upstream: up, access: protected, forward: { X-Mail: /email, X-Shop: false } }
+  - { id: more, method: GET, path: /more, upstream: up, access: protected, forward: { X-Mail: /email, X-Shop: false, X-Other: false } }
   - { id: none, method: GET, path: /none, upstream: up, access: protected, forward: false }
   - { id: open, method: any, path: /open, upstream: up, access: public, websocket: true }
 `;
@@ -40,7 +40,7 @@ async function forwarded(bytes: string): Promise<string[]> {
   const { status, ...response } = await sendRequest(gateway.port, bytes);
   const message = upstream.messages[before];
   if (message === undefined) return [`${status} ${response.json().code}`];
-  const isOurs = (name: string) => /^x.(?:user.id|shop|mail|groups)$/i.test(name);
+  const isOurs = (name: string) => /^x.(?:user.id|shop|mail|groups|other)$/i.test(name);
   return message.headers.flatMap(([name, value]) => (isOurs(name) ? `${name}: ${value}` : []));
 }
 
@@ -58,6 +58,10 @@ describe('forwarded claims', () => {
     expect(await get('/more')).toEqual(['X-User-Id: ann', 'X-Groups: a,b', 'X-Mail: ann@example.org']);
     expect(await get('/none')).toEqual([]);
     expect(await get('/open')).toEqual([]);
+  });
+
+  it('leave a header to clients that no route sets', async () => {
+    expect(await forwarded(head('GET /open HTTP/1.1', 'X-Other: mine'))).toEqual(['X-Other: mine']);
   });
 
   it('replace the headers of clients in every spelling, on public routes too', async () => {

@@ -36,7 +36,11 @@ export function compileForwardedClaims(
   findings: Finding[],
 ) {
   checkClaimHeaders(Object.keys(common ?? {}), ['auth', 'forward'], findings);
-  const names = new Set([common, ...routes.map(({ entry }) => entry.forward)].flatMap((map) => Object.keys(map || {})));
+  const maps = [common, ...routes.map(({ entry }) => entry.forward)];
+  // A route that does not forward a claim sets nothing.
+  const names = new Set(
+    maps.flatMap((map) => Object.entries(map || {}).flatMap(([name, claim]) => (claim ? [name] : []))),
+  );
   const folded = new Set([...names].map(foldHeaderName));
   for (const { entry, index } of routes) {
     checkClaimHeaders(Object.keys(entry.forward || {}), ['routes', index, 'forward'], findings);
