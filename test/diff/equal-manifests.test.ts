@@ -59,6 +59,39 @@ describe('a manifest that is written differently', () => {
 const ROUTE = { id: 'one', method: 'GET', path: '/one', upstream: 'first', access: 'public' };
 const BASE = { version: 1, upstreams: { first: { url: 'http://127.0.0.1:1' } }, routes: [ROUTE] };
 
+describe('a response of the gateway itself', () => {
+  const rulesOf = (old: object, next: object) => {
+    const [before, now] = [old, next].map((own) => {
+      const { upstream: _upstream, ...route } = ROUTE;
+      return { ...BASE, routes: [{ ...route, path: '/one/{a}/{b}', ...own }] };
+    });
+    return differencesOf(before, now).map(({ rule }) => rule);
+  };
+
+  test('is the same with defaults, other letter case, and other names of parameters', () => {
+    const respond = { headers: { 'X-A': '1', 'content-type': 'text/plain; charset=utf-8' }, body: 'a' };
+    expect(rulesOf({ respond }, { respond: { body: 'a', headers: { 'x-a': '1' } } })).toEqual([]);
+    const other = { path: '/one/{c}/{d}', redirect: { to: '/{d}/{c}' } };
+    expect(rulesOf({ redirect: { to: '/{b}/{a}' } }, other)).toEqual([]);
+  });
+
+  test.each([
+    ['status', { respond: { status: 201, body: 'a' } }],
+    ['header', { respond: { headers: { 'X-A': '1' }, body: 'a' } }],
+    ['body', { respond: { body: 'b' } }],
+  ])('is another one with another %s', (_key, next) => {
+    expect(rulesOf({ respond: { body: 'a' } }, next)).toEqual(['own-response']);
+  });
+
+  test.each([
+    ['order of parameters', { to: '/{a}/{b}' }],
+    ['status', { to: '/{b}/{a}', status: 302 }],
+    ['query', { to: '/{b}/{a}', query: 'keep' }],
+  ])('is another one with another %s', (_key, redirect) => {
+    expect(rulesOf({ redirect: { to: '/{b}/{a}' } }, { redirect })).toEqual(['own-response']);
+  });
+});
+
 describe('an upstream with another name', () => {
   test.each([
     ['alone', { second: { url: 'http://127.0.0.1:1/' } }],

@@ -52,6 +52,23 @@ test('a further method is information, and a route that accepts its tokens an er
   ]);
 });
 
+test('another name of a method is information, and another method of its name is not', () => {
+  const other = { ...staff, name: 'employees' };
+  expect(rules(sideOf([staff, partners]), sideOf([other, partners]))).toEqual(['info issuer-renamed']);
+  const accepting = (name: string) => ({ issuers: [name, 'partners'] });
+  expect(
+    rules(sideOf([staff, partners], accepting('staff')), sideOf([other, partners], accepting('employees'))),
+  ).toEqual(['info issuer-renamed']);
+  expect(rules(sideOf([staff, partners]), sideOf([{ ...other, ...jwt('others') }, partners]))).toContain(
+    'error issuer-accepted',
+  );
+  const swapped = [
+    { ...partners, name: 'staff' },
+    { ...staff, name: 'partners' },
+  ];
+  expect(rules(sideOf([staff, partners]), sideOf(swapped))).toContain('error token-issuer');
+});
+
 test('changes of one method of several are those of that method', () => {
   const changed = (more: object, role?: object) =>
     rules(
@@ -61,6 +78,9 @@ test('changes of one method of several are those of that method', () => {
   expect(changed({ issuer: 'https://other.test' })).toEqual(['error token-issuer']);
   expect(changed({ audience: ['a'] })).toEqual([]);
   expect(changed({ audience: ['a', 'b'] })).toEqual(['error token-audience']);
+  expect(rules(sideOf(jwt('staff', { audience: ['a', 'b'] })), sideOf(jwt('staff')))).toEqual([
+    'info token-conditions-more',
+  ]);
   expect(changed({ jwks: 'https://other.test/keys' })).toEqual(['error token-keys']);
   expect(changed({}, { ...ROLE, claim: '/other' })).toEqual(['error role-claim']);
   expect(changed({}, { ...ROLE, allow: ['admin', 'user'] })).toEqual(['error role-widened']);

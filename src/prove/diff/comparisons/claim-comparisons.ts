@@ -9,7 +9,10 @@ export const claimComparison: Comparison = {
   rules: {
     'claim-header-added': ['info', 'The gateway sets a header from a claim, and removes those of clients.'],
     'claim-header-removed': ['warning', 'The gateway no longer sets a header from a claim.'],
-    'claim-header-changed': ['warning', 'A header is set from another claim, or a missing claim has another effect.'],
+    'claim-header-changed': [
+      'warning',
+      'A header has another claim or spelling, or a missing claim has another effect.',
+    ],
   },
   *find(sides) {
     const common = (side: DiffSide) => headersOf(side, { access: 'protected' });
@@ -29,7 +32,9 @@ function headersOf({ manifest, secrets }: DiffSide, entry: Parameters<typeof cla
   const headers = claimHeadersOf(entry, manifest.auth?.forward).map(({ name, claim, missing }) => {
     const text = `${name} from the claim ${claim}${missing === 'omit' ? ' if the token has it' : ''}`;
     const folded = foldHeaderName(name);
-    return [folded, { rule: JSON.stringify([claim, missing]), text: secrets.redactText(text) }] as const;
+    // Many servers drop names with underscores, so another separator is a change.
+    const rule = JSON.stringify([name.toLowerCase(), claim, missing]);
+    return [folded, { rule, text: secrets.redactText(text) }] as const;
   });
   return new Map(headers);
 }

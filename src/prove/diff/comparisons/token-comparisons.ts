@@ -13,17 +13,25 @@ export interface MethodPair {
   readonly next: DiffMethod;
 }
 
-/** Pairs methods by their names. The method of a manifest without names is the first one of the other. */
+/** Pairs methods by their names, and those that were only renamed. The method of a manifest without names is the first one of the other. */
 export function pairMethods({ old, next }: Pick<DiffContext, 'old' | 'next'>): MethodPair[] {
   const [before, now] = [old.methods, next.methods];
   const areFirst = before.length === 1 && now.length === 1;
   const isUnnamed = areFirst || [before, now].some((methods) => methods[0]?.name === undefined);
   const [first, other] = [before[0], now[0]];
   if (isUnnamed) return first === undefined || other === undefined ? [] : [{ old: first, next: other }];
+  const isNamed = (methods: readonly DiffMethod[], { name }: DiffMethod) => methods.some((one) => one.name === name);
   return now.flatMap((method) => {
-    const same = before.find(({ name }) => name === method.name);
+    const same = isNamed(before, method)
+      ? before.find(({ name }) => name === method.name)
+      : before.find((one) => !isNamed(now, one) && isSameMethod(one, method));
     return same === undefined ? [] : [{ old: same, next: method }];
   });
+}
+
+/** Two methods of one manifest have different issuers, so only one method is the same. */
+function isSameMethod(old: DiffMethod, next: DiffMethod): boolean {
+  return old.kind === next.kind && isDeepStrictEqual(old.effective, next.effective);
 }
 
 export const tokenComparison: Comparison = {
@@ -35,6 +43,7 @@ export const tokenComparison: Comparison = {
     ],
     'issuer-added': ['info', 'The manifest has one more token method. Routes accept its tokens only if they name it.'],
     'issuer-removed': ['warning', 'The manifest no longer has a token method, so its tokens are refused.'],
+    'issuer-renamed': ['info', 'A token method has another name, so its callers have new counters of rate limits.'],
     'issuer-accepted': ['error', 'A route accepts the tokens of one more method.'],
     'issuer-refused': ['warning', 'A route no longer accepts the tokens of a method.'],
     'login-issuer': ['error', 'Another method verifies the tokens in the responses of a login.'],
@@ -56,6 +65,12 @@ export const tokenComparison: Comparison = {
 };
 
 function* changedMethod({ old, next }: MethodPair, sides: DiffContext): Generator<DiffFinding> {
+  if (old.issuer !== undefined && next.issuer !== undefined && old.issuer !== next.issuer)
+    yield {
+      rule: 'issuer-renamed',
+      message: `the token method "${old.issuer}" is now "${next.issuer}"`,
+      path: next.path,
+    };
   const label = next.issuer === undefined ? 'tokens are' : `tokens of "${next.issuer}" are`;
   if (old.kind !== next.kind) {
     const message = `${label} now verified by ${next.kind} (was ${old.kind})`;

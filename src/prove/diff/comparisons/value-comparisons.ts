@@ -8,6 +8,7 @@ import type { Comparison, DiffContext, DiffFinding, MatchedRoutePair } from '../
 import { rewrittenRoutes } from '../matched-routes.ts';
 import { normalize, startsWith } from '../settings/effective-settings.ts';
 import { type DiffSide, formatRedactedValue } from '../side.ts';
+import { segmentOf } from '../witnesses/sample-requests.ts';
 import { pairMethods } from './token-comparisons.ts';
 import { renamedUpstreams } from './upstream-comparisons.ts';
 import { VALUE_RULES, type ValueRule } from './value-rules.ts';
@@ -154,9 +155,25 @@ function* routeChanges(sides: DiffContext): Generator<Change> {
         [...from.path, ...suffix],
         [...to.path, ...suffix],
       ];
-      if (!isDeepStrictEqual(before, now)) yield { oldPath, path, old: before, next: now, pair };
+      const isSame = isDeepStrictEqual(before, now) || (isMap(before) && isMap(now) && isSameOwnResponse(pair, suffix));
+      if (!isSame) yield { oldPath, path, old: before, next: now, pair };
     }
   }
+}
+
+/** True if clients receive the same: names of headers in another letter case, defaults, other names of the parameters of a location. */
+function isSameOwnResponse({ from, to }: MatchedRoutePair, [key]: Path): boolean {
+  if (key !== 'respond' && key !== 'redirect') return false;
+  const [before, now] = [from, to].map((one) => {
+    const { redirect } = one.entry;
+    const { status, headers = [], body = '' } = one.route.ownResponse ?? {};
+    const fields = headers.flatMap((name, index) =>
+      index % 2 === 0 ? [[name.toLowerCase(), headers[index + 1]]] : [],
+    );
+    const location = redirect?.to.replaceAll(/\{(\w+)\}/g, (_, name: string) => `{${segmentOf(one, name)}}`);
+    return [status, fields.sort(), String(body), location, redirect?.query];
+  });
+  return isDeepStrictEqual(before, now);
 }
 
 /** Returns the paths below a key of a route that no other comparison reports. */

@@ -44,6 +44,8 @@ const hasAdded: ValueCondition = (old, next) => toList(next).some((item) => !toL
 
 const hasRemoved: ValueCondition = (old, next, sides) => hasAdded(next, old, sides);
 
+const hasFewer: ValueCondition = (old, next, sides) => next !== undefined && !hasAdded(old, next, sides);
+
 /** `*` stands for every origin. */
 const hasAddedOrigin: ValueCondition = (old, next, sides) => !toList(old).includes('*') && hasAdded(old, next, sides);
 
@@ -126,6 +128,7 @@ const ADMIN = 'The admin API requires another token or client certificate.';
 export const VALUE_RULES: readonly ValueRule[] = [
   rule('token-keys', 'error', 'Tokens are verified with other keys.', 'auth tokens jwt jwks|discovery|secret'),
   rule('token-conditions-more', 'info', CONDITIONS, 'auth tokens * issuer|audience|type', isNew),
+  rule('token-conditions-more', 'info', CONDITIONS, 'auth tokens * audience', hasFewer),
   rule('token-issuer', 'error', 'Tokens of another issuer are accepted.', 'auth tokens * issuer'),
   rule('token-audience', 'error', 'Tokens for another audience are accepted.', 'auth tokens * audience'),
   rule('token-algorithms', 'error', 'Tokens may be signed by another algorithm.', 'auth tokens * algorithms', hasAdded),
