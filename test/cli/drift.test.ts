@@ -102,6 +102,43 @@ describe('drift', () => {
     expect(await drift(await documentOf(MANIFEST))).toEqual({ code: 0, err: '', found: [] });
   });
 
+  describe('with several issuers', () => {
+    const jwt = '{ jwks: http://127.0.0.1:9/jwks.json, algorithms: [ES256], issuer: p, audience: a }';
+    const partners = `{ name: partners, jwt: ${jwt}, role: { claim: /scope, allow: [read], message: no } }`;
+    const manifest = MANIFEST.replace(
+      /tokens: (.*)/,
+      (_text, first) => `tokens: [{ name: staff, ${first.slice(1)}, ${partners}]`,
+    )
+      .replace('roles: [admin]', 'issuers: [partners], roles: [read], forward: { X-User: /sub }')
+      .replace('encodedSlash: keep', 'issuers: [staff, partners]');
+
+    it('finds nothing between a manifest and its own document, which has a scheme for each of them', async () => {
+      const document = (await documentOf(manifest)) as Record<string, unknown> & Awaited<ReturnType<typeof documentOf>>;
+      const scheme = (roles: readonly string[]) => ({ type: 'http', scheme: 'bearer', 'x-roles': roles });
+      expect(document['security']).toEqual([{ staff: [] }]);
+      expect(document['components']).toMatchObject({
+        securitySchemes: { staff: scheme(['admin', 'user']), partners: scheme(['read']) },
+      });
+      const described = [
+        document.paths['/notes']?.['get'],
+        document.paths['/notes']?.['post'],
+        document.paths['/files']?.['get'],
+      ];
+      expect(described.map((one) => [one?.['security'], one?.['description']])).toEqual([
+        [[], 'Public.'],
+        [[{ partners: [] }], 'Roles of partners: read.'],
+        [[{ staff: [] }, { partners: [] }], 'Roles of staff: admin, user. Roles of partners: read.'],
+      ]);
+      expect(await drift(document, manifest)).toEqual({ code: 0, err: '', found: [] });
+    });
+
+    it('reports a protected route that the document does not secure', async () => {
+      const document = await documentOf(manifest);
+      Object.assign(document.paths['/notes']?.['post'] ?? {}, { security: [] });
+      expect((await drift(document, manifest)).found).toEqual(['route-protected gateway.yaml']);
+    });
+  });
+
   it.each([
     ['a body that GET does not have', ["method: [GET, POST], path: /a, body: { schema: { $ref: '#/schemas/Note' } }"]],
     [

@@ -123,11 +123,12 @@ function samplePath(path: string): string {
 function mergeEntry(entry: Record<string, unknown>, route: RouteEntry | undefined, upstream: string): object {
   if (route === undefined) return { ...entry, upstream };
   const { params: _params, query: _query, headers: _headers, rateLimits: _limits, ...settings } = route;
-  const { body, websocket, roles, login, ...others } = settings;
+  const { body, websocket, roles, login, issuers, forward, ...others } = settings;
   const isPublic = entry['access'] === 'public';
   const documented = mergeBody(entry['body'] as RouteEntry['body'], body);
   return {
     ...others,
+    ...(isPublic ? {} : { issuers, forward }),
     ...(login === undefined ? {} : { login }),
     ...(websocket === undefined || entry['method'] !== 'GET' ? {} : { websocket }),
     ...(roles === undefined || (isPublic && login === undefined) ? {} : { roles }),

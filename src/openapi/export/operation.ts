@@ -1,6 +1,7 @@
 import { BODYLESS_METHODS } from '../../engine/http1/http-methods.ts';
 import type { RouteEntry } from '../../engine/manifest/manifest.generated.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
+import { ruleOf } from '../../engine/tokens/verifier.ts';
 import type { OpenApiComponents } from './components.ts';
 import type { PathTemplate } from './path-templates.ts';
 import type { ResponseComponents } from './responses.ts';
@@ -22,7 +23,7 @@ export interface DescribedOperation extends Readonly<Record<string, unknown>> {
 /** Describes a route at one method of one path as an OpenAPI operation. */
 export function describeOperation(described: DescribedRoute, place: OperationPlace): DescribedOperation {
   const { route, entry } = described;
-  const { id, access, auth, websocket, login, validation } = route;
+  const { id, auth, websocket, login, validation } = route;
   const ignored = headerParameters(described).filter(isIgnoredHeader);
   const parameters = [
     ...pathParameters(described, place),
@@ -37,7 +38,7 @@ export function describeOperation(described: DescribedRoute, place: OperationPla
     ...(parameters.length > 0 ? { parameters } : {}),
     ...describeBody(described, place.method),
     responses: described.responses.responsesOf(route),
-    ...(access === 'protected' ? {} : { security: [] }),
+    ...securityOf(described),
     'x-route': id,
     ...(entry.roles === undefined ? {} : { 'x-roles': auth?.role.redactedRoles }),
     ...(login === undefined ? {} : { 'x-login': true }),
@@ -54,8 +55,20 @@ function readableName(id: string): string {
   return id.charAt(0).toUpperCase() + id.slice(1).replaceAll('-', ' ');
 }
 
+/** Returns the alternatives of a route that names its issuers; the document has those of the other protected routes. */
+function securityOf({ route: { access, auth }, entry: { issuers } }: DescribedRoute) {
+  if (access === 'public') return { security: [] };
+  const isNamed = issuers !== undefined && auth?.issuers !== undefined;
+  return isNamed && { security: [...auth.issuers].map((name = '') => ({ [name]: [] })) };
+}
+
 function describeAccess({ access, auth, login }: Route): string {
   const roles = auth?.role.redactedRoles.join(', ');
+  if (access === 'protected' && auth?.issuers !== undefined) {
+    const ofIssuer = (issuer: string | undefined) =>
+      `Roles of ${issuer}: ${ruleOf(auth.role, issuer)?.redactedRoles.join(', ')}.`;
+    return [...auth.issuers].map(ofIssuer).join(' ');
+  }
   if (access === 'protected') return `Roles: ${roles}.`;
   return login === undefined ? 'Public.' : `Public. Roles of the token in the response: ${roles}.`;
 }

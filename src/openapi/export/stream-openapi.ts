@@ -33,13 +33,19 @@ export function* streamOpenApi(planned: PlannedManifest, version: string): Gener
   yield '}}}\n';
 }
 
-/** The roles are those of every operation that has none of its own: thousands would repeat them. */
-function securitySchemes({ role }: NonNullable<Plan['auth']>): object {
-  return { token: { type: 'http', scheme: 'bearer', 'x-roles': role.redactedRoles } };
+/** One for each token method. The roles are those of every operation that has none of its own: thousands would repeat them. */
+function securitySchemes({ role }: NonNullable<Plan['auth']>): Readonly<Record<string, object>> {
+  const rules = role.rules ?? new Map([[undefined, role]]);
+  const schemes = [...rules].map(([name = 'token', { redactedRoles }]) => [
+    name,
+    { type: 'http', scheme: 'bearer', 'x-roles': redactedRoles },
+  ]);
+  return Object.fromEntries(schemes);
 }
 
 /** Returns the members before the paths. */
 function headOf(plan: Plan, version: string): object {
+  const [scheme = ''] = plan.auth === undefined ? [] : Object.keys(securitySchemes(plan.auth));
   const upstreams = [...new Set(plan.routes.flatMap(({ upstream }) => upstream?.id ?? []))].sort();
   return {
     openapi: '3.1.0',
@@ -51,7 +57,7 @@ function headOf(plan: Plan, version: string): object {
     },
     servers: [{ url: serverUrl(plan), description: 'The gateway, at the address of `listen`.' }],
     tags: upstreams.map((name) => ({ name, description: `Routes to the upstream "${name}".` })),
-    ...(plan.auth === undefined ? {} : { security: [{ token: [] }] }),
+    ...(plan.auth === undefined ? {} : { security: [{ [scheme]: [] }] }),
   };
 }
 
