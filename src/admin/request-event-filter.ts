@@ -12,6 +12,9 @@ const SELECTIONS: Readonly<Record<string, (decision: RequestEvent) => boolean>> 
   failed: ({ status }) => status !== null && status >= 500,
 };
 
+/** A word that selects the decisions with exactly this value of a member, such as `upstream:contacts`. */
+const MEMBER = /^(route|upstream|refusal|limits):(.*)$/s;
+
 export interface RequestEventFilter {
   readonly isSelected: (decision: RequestEvent) => boolean;
   /** Lower-case words. A decision must contain each of them, or have it as its id. */
@@ -28,7 +31,14 @@ export function parseFilter(query: URLSearchParams): RequestEventFilter | string
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   if (text.length > MAX_LENGTH || words.length > MAX_WORDS)
     return `the filter is too long; use at most ${MAX_WORDS} words and ${MAX_LENGTH} characters`;
-  return { isSelected, words };
+  const members = words.map((word) => MEMBER.exec(word)).filter((match) => match !== null);
+  const hasValue = (decision: RequestEvent, name: string | undefined, value = '') =>
+    [decision[name as 'route' | 'limits'] ?? []].flat().includes(value);
+  return {
+    words: words.filter((word) => !MEMBER.test(word)),
+    isSelected: (decision) =>
+      isSelected(decision) && members.every(([, name, value]) => hasValue(decision, name, value)),
+  };
 }
 
 /** Returns the number of characters that `isMatch` searches. */

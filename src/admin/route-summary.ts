@@ -1,13 +1,16 @@
 import type { Route } from '../engine/plan/route-definition.ts';
 import type { RateLimit } from '../engine/rate-limits/rate-limit.ts';
+import { callersOf, describeRoute } from '../prove/access-matrix.ts';
 
 /** The members of a route that `/routes` and `signing-gateway routes --json` list. */
-export function routeSummary({ id, methods, path, access, upstream, auth, ...route }: Route) {
+export function routeSummary(route: Route) {
+  const { id, methods, path, access, upstream, auth } = route;
   return {
     id,
     methods,
     path,
     access,
+    callers: callersOf(describeRoute(route)),
     upstream: upstream?.id ?? null,
     status: route.ownResponse?.status ?? null,
     roles: access === 'protected' || route.login !== undefined ? (auth?.role.redactedRoles ?? []) : [],

@@ -49,7 +49,8 @@ export function accessMatrix({ manifest, plan }: Pick<PlannedManifest, 'manifest
   });
 }
 
-function describeRoute({ id, path, access, auth, login, rateLimits, upstream, ownResponse }: Route) {
+/** Returns the callers, rate limits and upstream of a route. */
+export function describeRoute({ id, path, access, auth, login, rateLimits, upstream, ownResponse }: Route) {
   const limits = rateLimits === undefined ? [] : Object.values(rateLimits).flat();
   return {
     route: id,
@@ -70,8 +71,10 @@ function rolesFrom(issuer: Permission[0], { permissions, required, redactedRoles
   return { issuer: String(issuer), roles: own.map(([, role]) => redactedRoles[required.indexOf(role)] ?? '') };
 }
 
+type CallerRules = Pick<AccessRow, 'access' | 'isLogin' | 'rolesByIssuer' | 'roles'>;
+
 /** Returns who may send the requests of a row: `public, then admin or user`; of several issuers `admin from staff; any role from partners`. */
-export function callersOf({ access, isLogin, rolesByIssuer, roles }: AccessRow): string {
+export function callersOf({ access, isLogin, rolesByIssuer, roles }: CallerRules): string {
   const textOf = (names: readonly string[]) =>
     names.includes(ANY_ROLE) ? 'any role' : new Intl.ListFormat('en', { type: 'disjunction' }).format(names);
   if (access === 'public') return isLogin ? `public, then ${textOf(roles)}` : 'public';

@@ -33,6 +33,7 @@ const VIEWS: Readonly<Record<string, (page: Page) => Promise<void>>> = {
     await page.locator('#limits tbody tr').nth(1).waitFor();
   },
   '#/routes': async (page) => page.getByText('3 routes', { exact: true }).waitFor(),
+  '#/routes?layout=paths': async (page) => page.locator('#paths li').nth(2).waitFor(),
   '#/routes/open': async (page) => page.locator('#route-source pre').waitFor(),
   '#/decisions': async (page) => {
     await eventually('the page subscribes', () => site.gateway.subscribers === 1);
@@ -40,6 +41,7 @@ const VIEWS: Readonly<Record<string, (page: Page) => Promise<void>>> = {
     await page.locator('.summary-row button').nth(3).waitFor();
     for (const index of [0, 3]) await page.locator('.summary-row button').nth(index).click();
   },
+  '#/surrogates': async (page) => page.getByRole('heading', { level: 1, name: 'Surrogates' }).waitFor(),
   '#/manifest': async (page) => page.locator('.note').nth(2).waitFor(),
   '#/explain': async (page) => {
     await page.getByLabel('URL or path').fill('/open/1');

@@ -104,10 +104,11 @@ describe.skipIf(!hasBrowser)('the admin page in a browser', () => {
     const idsOf = () => page.locator('#routes-table tbody th a').allTextContents();
     expect(await idsOf()).toEqual(['beta', 'alpha', 'gamma']);
     expect((await cellsOf(page, '#routes-table')).map((cells) => cells.slice(1, 6))).toEqual([
-      ['GET, HEAD', '/beta/{id}', 'public ', 'up', '–'],
+      ['GET, HEAD', '/beta/{id}', 'public', 'up', '–'],
       ['any', '/alpha/**', 'protected admin', 'up', '–'],
-      ['POST', '/gamma', 'public ', 'up', 'body'],
+      ['POST', '/gamma', 'public', 'up', 'body'],
     ]);
+    expect(await page.locator('#routes-table thead th').nth(5).innerText()).toBe('Checks');
     await page.getByRole('button', { name: 'Route', exact: true }).click();
     expect(await idsOf()).toEqual(['alpha', 'beta', 'gamma']);
     await page.keyboard.press('Enter');
@@ -238,6 +239,7 @@ describe.skipIf(!hasBrowser)('the admin page in a browser', () => {
     const { page } = await openPage(browser, site.adminUrl);
     open.push(page);
     await page.locator('#tiles div', { hasText: 'Workers' }).getByText('2 of 2', { exact: true }).waitFor();
+    await page.locator('#manifest').getByText('worker 0: now; worker 1: in the last second').waitFor();
     const { page: other } = await visit(await start());
     await other.getByText('signing-gateway 1.2.3').waitFor();
     expect(await other.locator('#tiles').innerText()).not.toContain('Workers');
@@ -312,7 +314,11 @@ describe.skipIf(!hasBrowser)('the admin page in a browser', () => {
     const { page } = await visit(site, '#/decisions');
     await eventually('the page subscribes', () => site.gateway.subscribers === 1);
     await fetch(`${site.url}/beta/20240517`);
-    await page.locator('#decisions-table .badge[title*="log.paths"]').waitFor();
+    await page.locator('#decisions-table').getByRole('link', { name: 'surrogates' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Surrogates' }).waitFor();
+    expect(await page.title()).toContain('Surrogates');
+    await page.goBack();
+    expect(await page.locator('#decisions-table .summary-row').count()).toBe(1);
     expect(await page.content()).not.toContain('20240517');
   });
 
@@ -398,7 +404,7 @@ describe.skipIf(!hasBrowser)('the admin page in a browser', () => {
     const facts = await page.locator('#route-facts div').allInnerTexts();
     expect(facts.map((fact) => fact.replace(/\s+/g, ' '))).toEqual(
       expect.arrayContaining([
-        'Roles admin',
+        'Access protected admin',
         'Body limit 3 KB',
         'Upstream up',
         'Time limits connect 2 s, response 30 s, idle 60 s, event stream none, total none',
@@ -410,7 +416,7 @@ describe.skipIf(!hasBrowser)('the admin page in a browser', () => {
     await page.goBack();
     await page.locator('#route').getByRole('link', { name: 'Watch' }).click();
     await page.getByText('live', { exact: true }).waitFor();
-    expect(await page.locator('#decisions-filter').inputValue()).toBe('alpha');
+    expect(await page.locator('#decisions-filter').inputValue()).toBe('route:alpha');
     await page.evaluate("location.hash = '#/routes/%E0%A4%A'");
     await page.getByText('The active manifest has no route').waitFor();
     expect(complaints.filter((complaint) => !complaint.includes('404'))).toEqual([]);
@@ -482,6 +488,87 @@ describe.skipIf(!hasBrowser)('the admin page in a browser', () => {
     expect(await isUncovered(page, '#reload-error')).toBe(true);
     await page.locator('#routes-table tbody a').nth(30).focus();
     expect(await isUncovered(page, '#routes-table tbody a >> nth=30')).toBe(true);
+  });
+
+  it('draws the routes as a tree of their paths, with the content of the table and the traffic', async () => {
+    const login =
+      '  - { id: enter, method: POST, path: /beta/login, upstream: up, access: public, login: { token: /token } }\n';
+    const site = await start(manifestOf(ROUTES + login));
+    const { page } = await visit(site, '#/routes');
+    await page.getByText('4 routes', { exact: true }).waitFor();
+    const inTable = (await cellsOf(page, '#routes-table')).map(([id, methods, path, access = '', upstream]) => {
+      const callers = access.replace('protected ', '');
+      return [path?.replace('/beta', ''), methods, callers, upstream, id?.replace(/(?<=[a-z])(?:GET|POST|any).*/, '')];
+    });
+    expect(inTable[3]?.slice(0, 3)).toEqual(['/login', 'POST', 'public, then admin or user']);
+    await page.locator('#routes-layout').selectOption('tree of paths');
+    const lines = page.locator('#paths div.path');
+    const inTree = await lines.evaluateAll((all) =>
+      all.map(({ children }) => [...children].slice(0, 5).map((cell) => cell.textContent)),
+    );
+    expect(inTree.toSorted()).toEqual(inTable.toSorted());
+    expect(await page.locator('#paths summary').allInnerTexts()).toEqual([
+      expect.stringMatching(/\/beta\/…\s+1 public, 1 login\s+–/),
+    ]);
+    await page.locator('#paths summary').press('Enter');
+    expect(await lines.first().isVisible()).toBe(false);
+    for (const path of ['/beta/1', '/beta/2', '/alpha/1', '/alpha/2']) await (await fetch(site.url + path)).text();
+    await eventually('the folder has half of the traffic', async () => {
+      const style = await page
+        .locator('#paths summary .meter span')
+        .getAttribute('style')
+        .catch(() => '');
+      return style === 'width: 50%;';
+    });
+    // A refresh keeps the folder as it is.
+    expect(await lines.first().isVisible()).toBe(false);
+    await page.getByRole('searchbox', { name: 'Filter' }).fill('alpha');
+    await page.getByText('1 of 4 routes').waitFor();
+    expect(await lines.count()).toBe(1);
+    await page.evaluate("location.hash = '#/routes?layout=table'");
+    await eventually('the table is visible', () => page.locator('#routes-table').isVisible());
+  });
+
+  it('links refusals, upstreams and limits to the decisions that have them', async () => {
+    const limits = 'rateLimits: { slow: { key: client, allow: 1 per 1h } }\nroutes:';
+    const text = manifestOf(ROUTES.replace('access: public }', 'access: public, rateLimits: [slow] }'));
+    const site = await start(text.replace('routes:', limits));
+    for (const path of ['/beta/1', '/beta/2', '/nowhere']) await (await fetch(site.url + path)).text();
+    const { page } = await visit(site);
+    const filterOf = async (table: string, name: string) => {
+      await page.locator(table).getByRole('link', { name, exact: true }).click();
+      return page.locator('#decisions-filter').inputValue();
+    };
+    for (const [table, name, filter] of [
+      ['#upstreams', 'up', 'upstream:up'],
+      ['#refusals', 'route_unknown', 'refusal:route_unknown'],
+      ['#limits', 'slow', 'limits:slow'],
+    ] as const) {
+      expect(await filterOf(table, name)).toBe(filter);
+      await page.getByRole('link', { name: 'Overview' }).click();
+    }
+    expect(await filterOf('#limits', 'slow')).toBe('limits:slow');
+    await eventually('a request over the limit is displayed', async () => {
+      for (const path of ['/nowhere', '/beta/3']) await fetch(site.url + path);
+      return (await page.locator('.summary-row').count()) > 0;
+    });
+    const routes = await page.locator('.summary-row td:nth-child(4)').allInnerTexts();
+    expect([...new Set(routes)]).toEqual(['beta']);
+    await page.locator('.summary-row button').first().click();
+    for (const name of ['slow', 'rate_limit_exceeded'])
+      await page.locator('.details').getByRole('link', { name }).waitFor();
+  });
+
+  it('says that a table scrolls where it is wider than its card', async () => {
+    const { page } = await visit(await start(), '', { viewport: { width: 400, height: 800 } });
+    await page.locator('#upstreams tbody tr').waitFor();
+    const hintOf = () =>
+      page
+        .locator('.scroll:has(#upstreams)')
+        .evaluate((card) => card.ownerDocument.defaultView?.getComputedStyle(card, '::before').content ?? '');
+    await eventually('the hint', async () => (await hintOf()).includes('Scroll'));
+    await page.setViewportSize({ width: 1400, height: 800 });
+    await eventually('no hint', async () => (await hintOf()) === 'none');
   });
 
   it('shows the rate, the latency and the errors of each route in a narrow window', async () => {

@@ -51,7 +51,15 @@ export function adminContextOf(gateway: Gateway, log: Log, activeManifest: () =>
   return {
     gateway,
     workers: {
-      status: { serving: 1, count: 1, failures: 0, hung: 0, lastFailure: undefined, lastValidationHang: undefined },
+      status: {
+        serving: 1,
+        count: 1,
+        threads: [],
+        failures: 0,
+        hung: 0,
+        lastFailure: undefined,
+        lastValidationHang: undefined,
+      },
       telemetry: createWorkerTelemetry(gateway, log),
     },
     version: '1.2.3',

@@ -42,8 +42,14 @@ function statusOf(context: AdminContext) {
   };
 }
 
-function workerFields({ count, serving, failures, hung, lastFailure }: AdminContext['workers']['status']) {
-  return { count, serving, failures, hung, last_failure: lastFailure ?? null };
+function workerFields({ threads, lastFailure, ...status }: AdminContext['workers']['status']) {
+  const { count, serving, failures, hung } = status;
+  const heartbeats = threads.map(({ index, isListening: listening, silentMs: silent_ms }) => ({
+    index,
+    listening,
+    silent_ms,
+  }));
+  return { count, serving, heartbeats, failures, hung, last_failure: lastFailure ?? null };
 }
 
 const DAY_MS = 86_400_000;

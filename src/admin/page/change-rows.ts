@@ -1,5 +1,5 @@
 import type { Responses } from './api.ts';
-import { badge, cell, element, KEYED_TITLE, rowHead, setText } from './element.ts';
+import { badge, cell, element, rowHead, setText, surrogateMark } from './element.ts';
 import { explainHash } from './explain.ts';
 import { integer, NONE, timeOfDay } from './format.ts';
 import { routeHash } from './route-columns.ts';
@@ -22,6 +22,7 @@ export function changeRow({ kind, from, to }: Change) {
   const [requests, callers] = [cell('number'), cell('number wide-only')];
   const link = element('a');
   const time = element('span', { class: 'hint' });
+  const mark = element('span');
   const row = element(
     'tr',
     {},
@@ -31,7 +32,7 @@ export function changeRow({ kind, from, to }: Change) {
     cell('', ...decisionElements(to)),
     requests,
     callers,
-    cell('long', link, time),
+    cell('long', link, mark, time),
   );
   const update = (change: Change) => {
     setText(requests, integer(change.requests));
@@ -40,8 +41,8 @@ export function changeRow({ kind, from, to }: Change) {
     const { method, path, keyed, at } = change.witness;
     setText(link, `${method ?? NONE} ${path ?? NONE}`);
     if (method !== null && path !== null) link.setAttribute('href', explainHash(method, path));
-    setText(time, `${keyed ? ' keyed' : ''} ${timeOfDay(at)}`);
-    time.title = keyed ? KEYED_TITLE : '';
+    mark.replaceChildren(...(keyed ? [' ', surrogateMark()] : []));
+    setText(time, ` ${timeOfDay(at)}`);
   };
   return { row, update };
 }

@@ -1,5 +1,5 @@
 import type { StreamEvent } from './api.ts';
-import { badge, cell, element, factElements, KEYED_TITLE } from './element.ts';
+import { badge, cell, decisionsLink, element, factElements, surrogateMark } from './element.ts';
 import { explainHash } from './explain.ts';
 import { duration, integer, NONE, timeOfDay } from './format.ts';
 import { routeHash } from './route-columns.ts';
@@ -39,7 +39,7 @@ function summaryRow(decision: DecisionEvent, button: HTMLElement) {
     { class: 'summary-row' },
     cell('', button),
     cell('', method ?? NONE),
-    cell('long', codeOf(path ?? refused_path), ...(keyed ? [' ', keyedBadge()] : [])),
+    cell('long', codeOf(path ?? refused_path), ...(keyed ? [' ', surrogateMark()] : [])),
     cell('wide-only', route ?? NONE),
     cell('number', status === null ? badge('disconnected', 'calm') : badge(String(status), kindOf(status))),
     cell('number wide-only', duration(ms)),
@@ -53,11 +53,15 @@ function detailsOf(decision: DecisionEvent) {
   const { id, method, path, route, refusal, reason, limits, pointers, upstream, retries, subject } = decision;
   const facts: [string, ...(Node | string)[]][] = [
     ['Route', route === null ? NONE : element('a', { href: routeHash(route) }, route)],
-    ['Refusal', codeOf(refusal)],
+    ['Refusal', refusal === null ? NONE : element('code', {}, decisionsLink('refusal', refusal))],
     ['Reason', codeOf(reason)],
-    ['Rate limits', limits.join(', ') || NONE],
+    ['Rate limits', ...(limits.length === 0 ? [NONE] : limits.flatMap((id) => [decisionsLink('limits', id), ' ']))],
     ['Violations', ...(pointers.length === 0 ? [NONE] : pointers.flatMap(pointerElements))],
-    ['Upstream', upstream ?? 'not forwarded', retries === 0 ? '' : `; sent again: ${integer(retries)}`],
+    [
+      'Upstream',
+      upstream === null ? 'not forwarded' : decisionsLink('upstream', upstream),
+      retries === 0 ? '' : `; sent again: ${integer(retries)}`,
+    ],
     ['Timings', timingsOf(decision)],
     ['Subject', codeOf(subject)],
     ['Request id', element('code', {}, id)],
@@ -69,12 +73,6 @@ function detailsOf(decision: DecisionEvent) {
     list,
     element('p', {}, link, element('span', { class: 'hint' }, ' without its token, headers, query and body')),
   ];
-}
-
-function keyedBadge() {
-  const marked = badge('keyed', 'calm');
-  marked.title = KEYED_TITLE;
-  return marked;
 }
 
 function timingsOf({ ms, gateway_ms, upstream_ms }: DecisionEvent) {

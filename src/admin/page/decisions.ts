@@ -33,10 +33,6 @@ export class Decisions {
     byId('decisions-clear').addEventListener('click', () => this.#clear());
   }
 
-  filter(text: string) {
-    byId('decisions-filter').value = text;
-  }
-
   /** Subscribes while the view and the tab are visible; unsubscribes otherwise. */
   update() {
     const query = new URLSearchParams();

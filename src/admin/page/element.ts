@@ -43,9 +43,24 @@ export function factElements(facts: readonly (readonly [name: string, ...values:
   return facts.map(([name, ...values]) => element('div', {}, element('dt', {}, name), element('dd', {}, ...values)));
 }
 
-/** Explains a path with surrogates. */
-export const KEYED_TITLE =
-  'Surrogates stand in place of identifiers: log.paths. "signing-gateway surrogate" prints that of a real path.';
+/** Marks a path with surrogates, and links to their explanation. */
+export function surrogateMark() {
+  return element('a', { class: 'badge calm', href: '#/surrogates' }, 'surrogates');
+}
+
+/** Returns a link to the decisions with this value of a field, of one route if it is named. */
+export function decisionsLink(field: 'refusal' | 'upstream' | 'limits', value: string, routeId?: string) {
+  return element(
+    'a',
+    { href: decisionsHash(`${field}:${value}${routeId === undefined ? '' : ` route:${routeId}`}`) },
+    value,
+  );
+}
+
+/** Returns the URL fragment of the decisions that have all words of a filter. */
+export function decisionsHash(filter: string) {
+  return `#/decisions?${new URLSearchParams({ filter })}`;
+}
 
 /** Shows named values in a description list, whose names stay the same. */
 export function showFacts(list: HTMLElement, facts: [string, string][]) {

@@ -1,5 +1,5 @@
 import type { Responses } from './api.ts';
-import { badge, byId, cell, element, rowHead, setText, showRows } from './element.ts';
+import { badge, byId, cell, decisionsLink, element, rowHead, setText, showRows } from './element.ts';
 import { decimal, integer, NONE, quantity } from './format.ts';
 
 type Limit = Responses['status']['rate_limits'][number];
@@ -53,7 +53,11 @@ function limitRow(limit: Limit, store: Store | undefined, counts: LimitTraffic |
   return element(
     'tr',
     {},
-    rowHead(limit.id, ...modeBadges(limit), element('span', { class: 'narrow-only hint' }, ruleOf(limit))),
+    rowHead(
+      decisionsLink('limits', limit.id),
+      ...modeBadges(limit),
+      element('span', { class: 'narrow-only hint' }, ruleOf(limit)),
+    ),
     cell('wide-only', ruleOf(limit)),
     cell('number wide-only', rate(counts?.requests ?? 0)),
     cell('number', rate(refused)),

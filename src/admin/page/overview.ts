@@ -54,6 +54,7 @@ export class Overview {
       ['Last reload', describeReload(status.last_reload)],
       ['Needs a restart', status.needs_restart.join(', ') || 'nothing'],
       ['Certificates', certificatesOf(status)],
+      ['Heartbeats', heartbeatsOf(status.workers)],
       ['Failures', failuresOf(status)],
       ['Token keys', tokens === null ? 'no route needs a token' : keysOf(tokens)],
     ]);
@@ -137,6 +138,15 @@ function certificatesOf({ certificates }: Responses['status']) {
     .map(({ key, days_left, problem }) => `${key}: ${quantity(days_left, 'day')} left${problem ? `, ${problem}` : ''}`);
   const more = certificates.length - rows.length;
   return [...rows, ...(more > 0 ? [`${integer(more)} more`] : [])].join('; ') || 'none';
+}
+
+/** The main thread, worker 0, responds to the page. */
+function heartbeatsOf({ heartbeats }: Responses['status']['workers']) {
+  const others = heartbeats.map(({ index, listening, silent_ms }) => {
+    const beat = silent_ms === 0 ? 'in the last second' : `none for ${duration(silent_ms)}`;
+    return `worker ${index}: ${listening ? '' : 'not listening, '}${beat}`;
+  });
+  return ['worker 0: now', ...others].join('; ');
 }
 
 function failuresOf(status: Responses['status']) {

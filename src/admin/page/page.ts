@@ -15,7 +15,7 @@ const HISTORY_MS = 10_000;
 /** The pause after a refresh, as a multiple of its duration. A slow gateway gets fewer requests. */
 const PAUSE_FACTOR = 10;
 /** The ids of the views. The name of a view in the URL fragment is its id, except for those below. */
-const VIEWS = ['overview', 'routes', 'route', 'decisions', 'explain', 'manifest-view', 'candidate'];
+const VIEWS = ['overview', 'routes', 'route', 'decisions', 'surrogates', 'explain', 'manifest-view', 'candidate'];
 const READINESS: Record<Responses['status']['status'], string> = {
   ready: 'good',
   degraded: 'warn',
@@ -53,6 +53,14 @@ byId('skip').addEventListener('click', (event: Event) => {
   event.preventDefault();
   focusMain();
 });
+// A table that is wider than its card says so.
+const widths = new ResizeObserver((entries) => {
+  for (const { target } of entries) {
+    const card = target.closest('.scroll');
+    card?.classList.toggle('wide', card.scrollWidth > card.clientWidth);
+  }
+});
+for (const table of document.querySelectorAll('.scroll, .scroll table')) widths.observe(table);
 // The header has the height of its notices. Tables stay below it, and a focused element scrolls to below it.
 new ResizeObserver(() => {
   document.documentElement.style.setProperty('--top', `${byId('top').offsetHeight}px`);
@@ -183,8 +191,9 @@ function viewOf(name: string, routeId?: string) {
 }
 
 function fillFrom(view: string, query: URLSearchParams) {
-  if (view === 'decisions') decisions.filter(query.get('filter') ?? '');
+  if (view === 'decisions') byId('decisions-filter').value = query.get('filter') ?? '';
   if (view === 'explain') explain.fill(query);
+  if (view === 'routes') byId('routes-layout').value = query.get('layout') ?? 'table';
 }
 
 /** Decodes a part of the URL fragment, which anyone may have written. */

@@ -1,4 +1,4 @@
-import { cell, element, rowHead, showRows } from './element.ts';
+import { cell, decisionsLink, element, rowHead, showRows } from './element.ts';
 import { integer } from './format.ts';
 
 /** Shows counts above 0, the highest first. `cellsOf` returns the cells before the count. */
@@ -10,10 +10,15 @@ export function showCounts(table: string, counts: Record<string, number>, cellsO
   showRows(table, rows);
 }
 
-/** Shows refusals by code. A 5xx is a failure of an upstream or of the gateway, not a refusal. */
-export function showRefusals(table: string, counts: Record<string, number>, statuses: Record<string, number>) {
+/** Shows refusals by code, of one route if it is named. A 5xx is a failure of an upstream or of the gateway, not a refusal. */
+export function showRefusals(
+  table: string,
+  counts: Record<string, number>,
+  statuses: Record<string, number>,
+  routeId?: string,
+) {
   showCounts(table, counts, (code) => [
-    rowHead(element('code', {}, code)),
+    rowHead(element('code', {}, decisionsLink('refusal', code, routeId))),
     cell(`number ${isFailure(statuses[code]) ? 'bad' : ''}`, statuses[code] ?? ''),
   ]);
 }

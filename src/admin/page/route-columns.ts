@@ -27,9 +27,9 @@ export const COLUMNS: RouteColumn[] = [
   { name: 'id', title: 'Route', key: ({ route }) => route.id, cell: linkOf },
   { ...textColumn('method', 'Method', ({ route }) => methodsOf(route)) },
   { ...textColumn('path', 'Path', ({ route }) => route.path), cell: ({ route }) => pathElement(route.path) },
-  { ...textColumn('access', 'Access', ({ route }) => accessOf(route)), cell: accessElement },
+  { ...textColumn('access', 'Access', ({ route }) => `${route.access} ${route.callers}`), cell: accessElement },
   { ...textColumn('upstream', 'Upstream', ({ route }) => route.upstream ?? String(route.status)) },
-  { ...textColumn('schema', 'Schema', ({ checks }) => checks), cell: ({ checks }) => checks || NONE },
+  { ...textColumn('checks', 'Checks', ({ checks }) => checks), cell: ({ checks }) => checks || NONE },
   { ...trafficColumn('Rate', ({ requests, seconds }) => requests / seconds, decimal), cell: rateOf },
   { ...trafficColumn('p50', ({ p50_ms }) => p50_ms, duration), isWideOnly: true },
   trafficColumn('p95', ({ p95_ms }) => p95_ms, duration),
@@ -76,17 +76,19 @@ function rateOf({ traffic }: RouteRow) {
 /** The number of methods that `any` stands for. */
 const METHOD_COUNT = 7;
 
-export function methodsOf({ methods }: ListedRoute) {
+export function methodsOf({ methods }: Pick<ListedRoute, 'methods'>) {
   return methods.length === METHOD_COUNT ? 'any' : methods.join(', ');
 }
 
-function accessOf({ access, roles }: ListedRoute) {
-  return `${access} ${roles.join(', ')}`;
-}
-
-export function accessElement({ route }: { route: ListedRoute }) {
-  const roles = element('span', { class: 'hint' }, ` ${route.roles.join(', ')}`);
-  return element('span', {}, badge(route.access, route.access === 'public' ? 'warn' : 'calm'), roles);
+/** Returns the access with its callers: "public, then admin or user" of a login, "protected admin" of a route for admins. */
+export function accessElement({ route: { access, callers } }: { route: ListedRoute }) {
+  const rest = access === 'public' ? callers.slice(access.length) : ` ${callers}`;
+  return element(
+    'span',
+    {},
+    badge(access, access === 'public' ? 'warn' : 'calm'),
+    element('span', { class: 'hint' }, rest),
+  );
 }
 
 export function checksOf({ body, parameters, login, websocket, validation }: ListedRoute) {

@@ -1,6 +1,6 @@
 import type { Responses } from './api.ts';
 import { fetchJson } from './api.ts';
-import { badge, byId, element, factElements, setText } from './element.ts';
+import { badge, byId, decisionsHash, decisionsLink, element, factElements, setText } from './element.ts';
 import { exampleHash } from './explain.ts';
 import { duration, integer, NONE, size } from './format.ts';
 import { modeBadges, ruleOf } from './limits.ts';
@@ -55,10 +55,10 @@ export class RouteView {
     byId('route-content').hidden = false;
     setText(byId('route-error'), '');
     byId('route-request').replaceChildren(`${methodsOf(details)} `, pathElement(details.path));
-    byId('route-watch').href = `#/decisions?${new URLSearchParams({ filter: id })}`;
+    byId('route-watch').href = decisionsHash(`route:${id}`);
     byId('route-explain').href = exampleHash(details);
     byId('route-facts').replaceChildren(...factElements(factsOf(details)));
-    showRefusals('route-refusals', refusals, statuses);
+    showRefusals('route-refusals', refusals, statuses, id);
     // Selected text stays selected.
     if (!isSameSource) {
       setText(byId('route-source-title'), `Manifest: ${source.file}, line ${source.line}`);
@@ -83,7 +83,6 @@ function factsOf(details: Details): [string, ...(Node | string)[]][] {
   const connections = limits && `${integer(limits.connections)} to each of ${integer(limits.endpoints)}`;
   return [
     ['Access', accessElement({ route: details })],
-    ['Roles', details.roles.join(', ') || 'none needed'],
     [
       'Checks',
       checksOf(details) || 'none',
@@ -92,11 +91,14 @@ function factsOf(details: Details): [string, ...(Node | string)[]][] {
     ['Rate limits', ...(details.limits.length === 0 ? [NONE] : details.limits.flatMap(limitElements))],
     ['Body limit', body === undefined || body === null ? NONE : size(body.limit_bytes)],
     ['Time limits', limitsOfTime.join(', ') || NONE],
-    ['Upstream', upstream ?? `the gateway responds with ${details.status}`],
+    [
+      'Upstream',
+      upstream === null ? `the gateway responds with ${details.status}` : decisionsLink('upstream', upstream),
+    ],
     ['Connections', limits ? `${connections}; ${integer(limits.queue)} requests may wait` : NONE],
   ];
 }
 
 function limitElements(limit: Details['limits'][number]) {
-  return [`${limit.id}: ${ruleOf(limit)}`, ...modeBadges(limit), element('br')];
+  return [decisionsLink('limits', limit.id), `: ${ruleOf(limit)}`, ...modeBadges(limit), element('br')];
 }

@@ -1,11 +1,14 @@
 import type { Responses } from './api.ts';
-import { byId, element, setText } from './element.ts';
+import { byId, decisionsHash, element, setText } from './element.ts';
 import { exampleHash } from './explain.ts';
 import { integer, quantity } from './format.ts';
+import { showPaths } from './paths.ts';
 import type { ListedRoute, RecentTraffic, RouteColumn, RouteRow } from './route-columns.ts';
 import { COLUMNS, checksOf, methodsOf } from './route-columns.ts';
 
 const PAGE_ROWS = 100;
+/** The routes of a page of the tree. */
+const TREE_ROWS = 1_000;
 
 /** The table of routes. Sorting and filtering apply to all routes; the table shows one page of them. */
 export class Routes {
@@ -29,7 +32,7 @@ export class Routes {
     this.#rows = routes.map((route, at) => {
       const checks = checksOf(route);
       const words = [route.id, route.methods.join(' '), methodsOf(route), route.path, route.access, route.upstream];
-      const text = [...words, checks, ...route.roles].join(' ').toLowerCase();
+      const text = [...words, checks, route.callers].join(' ').toLowerCase();
       return { route, text, at, checks, traffic: undefined };
     });
     this.#join();
@@ -50,18 +53,19 @@ export class Routes {
     this.show();
   }
 
-  /** Draws the table, unless another view is visible. */
+  /** Draws the table or the tree, unless another view is visible. */
   show() {
     if (byId('routes').hidden) return;
-    const filtered = this.#filteredRows();
-    const pages = Math.max(1, Math.ceil(filtered.length / PAGE_ROWS));
+    const isTree = byId('routes-layout').value === 'paths';
+    byId('routes-card').hidden = isTree;
+    byId('paths-card').hidden = !isTree;
+    const filtered = this.#filteredRows(isTree);
+    const size = isTree ? TREE_ROWS : PAGE_ROWS;
+    const pages = Math.max(1, Math.ceil(filtered.length / size));
     this.#page = Math.min(this.#page, pages - 1);
-    const rows = filtered.slice(this.#page * PAGE_ROWS, (this.#page + 1) * PAGE_ROWS);
-    while (this.#tableRows.length < rows.length) this.#tableRows.push(rowOf());
-    for (const [index, row] of rows.entries()) this.#tableRows[index]?.fill(row);
-    const body = byId('routes-table').tBodies[0];
-    if (body.rows.length !== rows.length)
-      body.replaceChildren(...this.#tableRows.slice(0, rows.length).map(({ line }) => line));
+    const rows = filtered.slice(this.#page * size, (this.#page + 1) * size);
+    if (isTree) showPaths(rows);
+    else this.#showTable(rows);
     const all = quantity(this.#rows.length, 'route');
     setText(
       byId('routes-status'),
@@ -70,7 +74,16 @@ export class Routes {
     this.#showPages(pages);
   }
 
-  #filteredRows() {
+  #showTable(rows: readonly RouteRow[]) {
+    while (this.#tableRows.length < rows.length) this.#tableRows.push(rowOf());
+    for (const [index, row] of rows.entries()) this.#tableRows[index]?.fill(row);
+    const body = byId('routes-table').tBodies[0];
+    if (body.rows.length !== rows.length)
+      body.replaceChildren(...this.#tableRows.slice(0, rows.length).map(({ line }) => line));
+  }
+
+  /** Returns the routes that the form selects, in the order of the table or in that of the manifest. */
+  #filteredRows(isTree: boolean) {
     const words = byId('routes-filter').value.toLowerCase().split(/\s+/).filter(Boolean);
     const show = byId('routes-show').value;
     const filtered = this.#rows.filter(({ text, traffic }) => {
@@ -80,7 +93,7 @@ export class Routes {
       return words.every((word: string) => text.includes(word));
     });
     const column = COLUMNS.find(({ name }) => name === this.#sortedBy);
-    if (column === undefined) return filtered;
+    if (column === undefined || isTree) return filtered;
     const sign = this.#isDescending ? -1 : 1;
     // Equal rows keep the order of the manifest.
     return filtered.sort((one, other) => sign * compare(column.key(one), column.key(other)) || one.at - other.at);
@@ -136,7 +149,7 @@ function rowOf() {
     }
     if (!isOtherRoute) return;
     const { id } = next.route;
-    watch.setAttribute('href', `#/decisions?${new URLSearchParams({ filter: id })}`);
+    watch.setAttribute('href', decisionsHash(`route:${id}`));
     explain.setAttribute('href', exampleHash(next.route));
     for (const link of [watch, explain]) link.setAttribute('aria-label', `${link.textContent} ${id}`);
   };

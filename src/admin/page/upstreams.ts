@@ -1,5 +1,5 @@
 import type { Responses } from './api.ts';
-import { type BadgeKind, badge, cell, element, setText, showRows } from './element.ts';
+import { type BadgeKind, badge, cell, decisionsLink, element, setText, showRows } from './element.ts';
 import { decimal, duration, integer, NONE } from './format.ts';
 
 /** The colours of the states. Nothing is known about an upstream that is neither checked nor used. */
@@ -28,7 +28,7 @@ export function showUpstreams(upstreams: Responses['status']['upstreams']) {
     return endpoints.map(({ url, health, reason, breaker, busy, connections, resolution }, index) => {
       const span = { rowspan: endpoints.length };
       const first = [
-        element('th', { scope: 'rowgroup', ...span }, id),
+        element('th', { scope: 'rowgroup', ...span }, decisionsLink('upstream', id)),
         element('td', span, healthBadge(upstream.health)),
         ...traffic.cells,
       ];

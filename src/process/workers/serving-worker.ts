@@ -35,6 +35,8 @@ export class ServingWorker {
   isListening = false;
   /** True once the worker did not respond and was therefore terminated. */
   isHung = false;
+  /** The time without a heartbeat; 0 if one came since the last check. */
+  silentMs = 0;
   readonly #thread: Worker;
 
   constructor(setup: Omit<WorkerSetup, 'heartbeat'>) {
@@ -53,7 +55,9 @@ export class ServingWorker {
     const ended = Promise.withResolvers<Error>();
     this.channel.handle('ready', () => ready.resolve());
     let failure: Error | undefined;
-    const stopChecks = checkHeartbeat(heartbeat, (silentMs) => {
+    const stopChecks = checkHeartbeat(heartbeat, (silentMs, isHung) => {
+      this.silentMs = silentMs;
+      if (!isHung) return;
       failure = new Error(`the thread did not respond for ${silentMs / 1_000} s and was terminated`);
       this.isHung = true;
       void this.terminate();
@@ -127,17 +131,16 @@ export class ServingWorker {
   }
 }
 
-/** Calls a function when the heartbeat stops. A worker that has not started yet gets the time of a request. Returns a function that ends the checks. */
-function checkHeartbeat(heartbeat: Int32Array, onSilence: (silentMs: number) => void): () => void {
+/** Calls a function at each check, until the worker hangs. One that has not started yet gets the time of a request. Returns a function that ends the checks. */
+function checkHeartbeat(heartbeat: Int32Array, onCheck: (silentMs: number, isHung: boolean) => void): () => void {
   let [last, missed] = [0, 0];
   const timer = setInterval(() => {
     const current = Atomics.load(heartbeat, 0);
     missed = current === last ? missed + 1 : 0;
     last = current;
     const limit = current === 0 ? RESPONSE_TIMEOUT_MS / CHECK_INTERVAL_MS : MAX_MISSED_CHECKS;
-    if (missed < limit) return;
-    clearInterval(timer);
-    onSilence(missed * CHECK_INTERVAL_MS);
+    if (missed >= limit) clearInterval(timer);
+    onCheck(missed * CHECK_INTERVAL_MS, missed >= limit);
   }, CHECK_INTERVAL_MS);
   timer.unref();
   return () => clearInterval(timer);

@@ -79,6 +79,12 @@ export class WorkerGroup {
       // The workers that serve, of `count`. The main thread is one of them.
       serving: 1 + listening.length,
       count: this.#options.context.count,
+      /** The workers beside the main thread. */
+      threads: [...this.#workers.values()].map(({ index, isListening, silentMs }) => ({
+        index,
+        isListening,
+        silentMs,
+      })),
       failures,
       hung,
       lastFailure,

@@ -194,6 +194,11 @@ describe('/decisions', () => {
     ['?filter=404', ['/nowhere']],
     ['?filter=route_unknown', ['/nowhere']],
     ['?filter=open+404', []],
+    ['?filter=route:open', ['/open/a']],
+    ['?filter=route:ope', []],
+    ['?filter=upstream:up+get', ['/open/a']],
+    ['?filter=refusal:route_unknown', ['/nowhere']],
+    ['?filter=limits:other', []],
     ['?only=refused', ['/nowhere', '/closed']],
     ['?only=refused&filter=closed', ['/closed']],
   ])('sends the decisions that match %s', async (query, expected) => {

@@ -31,22 +31,54 @@ describe('the readiness of several workers', () => {
   it.each([
     [
       'all serve',
-      { serving: 4, count: 4, failures: 0, hung: 0, lastFailure: undefined, lastValidationHang: undefined },
+      {
+        serving: 4,
+        count: 4,
+        threads: [],
+        failures: 0,
+        hung: 0,
+        lastFailure: undefined,
+        lastValidationHang: undefined,
+      },
       [],
     ],
     [
       'one does not serve',
-      { serving: 3, count: 4, failures: 0, hung: 0, lastFailure: undefined, lastValidationHang: undefined },
+      {
+        serving: 3,
+        count: 4,
+        threads: [],
+        failures: 0,
+        hung: 0,
+        lastFailure: undefined,
+        lastValidationHang: undefined,
+      },
       ['only 3 of 4 workers serve requests'],
     ],
     [
       'one ended a moment ago',
-      { serving: 4, count: 4, failures: 1, hung: 0, lastFailure: failureBefore(30_000), lastValidationHang: undefined },
+      {
+        serving: 4,
+        count: 4,
+        threads: [],
+        failures: 1,
+        hung: 0,
+        lastFailure: failureBefore(30_000),
+        lastValidationHang: undefined,
+      },
       ['a worker ended unexpectedly in the last minute: out of memory'],
     ],
     [
       'one ended more than a minute ago',
-      { serving: 4, count: 4, failures: 1, hung: 0, lastFailure: failureBefore(61_000), lastValidationHang: undefined },
+      {
+        serving: 4,
+        count: 4,
+        threads: [],
+        failures: 1,
+        hung: 0,
+        lastFailure: failureBefore(61_000),
+        lastValidationHang: undefined,
+      },
       [],
     ],
   ])('if %s', (_case, status, reasons) => {
