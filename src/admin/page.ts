@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { stripTypeScriptTypes } from 'node:module';
 import { extname } from 'node:path';
@@ -53,6 +53,11 @@ export function servedName(file: string): string {
 /** Returns a script for browsers: without types, and with the served names of its imports. */
 export function toScript(text: string): string {
   return stripTypeScriptTypes(text).replaceAll(/(?<='\.\/[\w-]+)\.ts(?=';)/g, '.js');
+}
+
+/** Reads a file of the page for another page. */
+export function readPageText(file: string): string {
+  return readFileSync(new URL(file, FOLDER), 'utf8');
 }
 
 async function readPageFile(file: string, mediaType: string): Promise<AdminResponse> {

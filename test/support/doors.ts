@@ -175,6 +175,8 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
     'descriptor-monitor',
     'endpoints/candidate',
     'metrics/prometheus-renderer',
+    'page',
+    'page/path-tree',
     'route-summary',
   ],
 };

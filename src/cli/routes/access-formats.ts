@@ -2,6 +2,7 @@ import { formatMethods } from '../../engine/http1/http-methods.ts';
 import { printable } from '../../engine/problem/problem.ts';
 import { type AccessRow, callersOf } from '../../prove/access-matrix.ts';
 import { formatMarkdown, inlineCode, markdownTable, tableCell } from '../../report/markdown.ts';
+import { pluralize } from '../../report/text.ts';
 import { type AccessReport, accessPage } from './access-page.ts';
 import { formatColumns } from './columns.ts';
 
@@ -19,30 +20,45 @@ const COLUMNS: Readonly<Record<string, (row: AccessRow) => string>> = {
 
 /** The formats of `routes --access`. */
 export const ACCESS_FORMATS = {
-  text: ({ rows }: AccessReport, colour: boolean) => formatColumns(tableOf(rows), colour),
-  markdown: ({ file, rows }: AccessReport) =>
-    formatMarkdown(
-      `Access: ${inlineCode(file)}`,
-      markdownTable(
-        rows,
-        Object.fromEntries(
-          Object.entries(COLUMNS).map(([name, textOf]) => [
-            name,
-            (row: AccessRow) => (name === 'Path' ? inlineCode(textOf(row)) : tableCell(textOf(row))),
-          ]),
-        ),
-      ),
-    ),
-  csv: ({ rows }: AccessReport) =>
-    tableOf(rows)
+  text: (report: AccessReport, colour: boolean) => formatColumns(tableOf(report), colour),
+  markdown: (report: AccessReport) => {
+    const [names = [], ...rows] = tableOf(report);
+    const cellOf = (name: string, text = '') => (name === 'Path' ? inlineCode(text) : tableCell(text));
+    const columns = names.map((name, index) => [name, (row: string[]) => cellOf(name, row[index])] as const);
+    const changes = rows.length === 0 ? 'no changes in ' : `${pluralize(rows.length, 'changed line')} in `;
+    return formatMarkdown(
+      `Access: ${report.old === undefined ? '' : changes}${inlineCode(report.file)}`,
+      markdownTable(rows, Object.fromEntries(columns)),
+    );
+  },
+  csv: (report: AccessReport) =>
+    tableOf(report)
       .map((row) => `${row.map(csvCell).join(',')}\r\n`)
       .join(''),
-  html: (report: AccessReport) => accessPage(report, tableOf(report.rows)),
+  html: (report: AccessReport) => accessPage(report, tableOf(report)),
 };
 
-function tableOf(rows: readonly AccessRow[]): string[][] {
-  const columns = Object.values(COLUMNS);
-  return [Object.keys(COLUMNS), ...rows.map((row) => columns.map((textOf) => printable(textOf(row))))];
+/** Returns the names of the columns, and the rows or, of two manifests, those that only one of them has. */
+function tableOf({ rows, old }: AccessReport): string[][] {
+  const names = Object.keys(COLUMNS);
+  const next = rows.map(cellsOf);
+  if (old === undefined) return [names, ...next];
+  const before = old.map(cellsOf);
+  const changed = [...missingIn(next, before, 'old'), ...missingIn(before, next, 'new')];
+  return [
+    ['Manifest', ...names],
+    ...changed.sort((one, other) => (one.at(-1) ?? '').localeCompare(other.at(-1) ?? '')),
+  ];
+}
+
+function cellsOf(row: AccessRow): string[] {
+  return Object.values(COLUMNS).map((textOf) => printable(textOf(row)));
+}
+
+/** Returns the rows of `table` that `other` does not have, marked with the name of the manifest. */
+function missingIn(other: readonly string[][], table: readonly string[][], manifest: string): string[][] {
+  const texts = new Set(other.map((cells) => cells.join('\n')));
+  return table.filter((cells) => !texts.has(cells.join('\n'))).map((cells) => [manifest, ...cells]);
 }
 
 /** Quotes a cell (RFC 4180). A spreadsheet would compute a text that begins like a formula. */

@@ -5,8 +5,9 @@ import type { Route } from '../../engine/plan/route-definition.ts';
 import type { Auth } from '../../engine/tokens/verifier.ts';
 import { accessMatrix } from '../../prove/access-matrix.ts';
 import { toJson } from '../../report/report.ts';
+import { loadRevision } from '../diff/revision.ts';
 import { loadPlanned, MANIFEST_OPTIONS, namedManifest } from '../manifest-file.ts';
-import { formatOption, parseArguments, parseFormat } from '../parse-arguments.ts';
+import { formatOption, parseArguments, parseFormat, valueOption } from '../parse-arguments.ts';
 import { type Options, UsageError, type Verb } from '../terminal.ts';
 import { ACCESS_FORMATS } from './access-formats.ts';
 import { formatColumns } from './columns.ts';
@@ -16,30 +17,40 @@ const OPTIONS = {
   json: { type: 'boolean', summary: 'print the routes as JSON' },
   access: { type: 'boolean', summary: 'print who may send which requests, for people who do not read the manifest' },
   format: formatOption(ACCESS_FORMATS, 'the format of --access'),
+  from: valueOption(
+    'OLD',
+    'print only the lines of --access that differ from those of this manifest, a file or REVISION:PATH',
+  ),
 } as const satisfies Options;
 
 export const verb: Verb = {
-  usage: 'signing-gateway routes [FILE] [--json | --access [--format FORMAT]]',
+  usage: 'signing-gateway routes [FILE] [--json | --access [--format FORMAT] [--from OLD]]',
   options: OPTIONS,
   examples: [
     'signing-gateway routes',
     'signing-gateway routes gateway.yaml | grep public',
     'signing-gateway routes --json | jq -r .routes[].id',
     'signing-gateway routes --access --format html > access.html',
+    'signing-gateway routes --access --from main:gateway.yaml -f markdown > comment.md',
   ],
   async run(terminal) {
     const { args, out, outColour } = terminal;
     const { values, positionals } = parseArguments(args, OPTIONS);
     if (values.json && values.access)
       throw new UsageError('--json and --access exclude each other; remove one of them');
-    if (values.format !== undefined && !values.access) throw new UsageError('--format is an option of --access');
+    const { from } = values;
+    if ((values.format ?? from) !== undefined && !values.access)
+      throw new UsageError('--format and --from are options of --access; add it');
     const format = parseFormat(ACCESS_FORMATS, values.format);
+    if (from !== undefined && format === 'html') throw new UsageError('--from has no format html; choose another one');
     const file = namedManifest(values, positionals);
     const loaded = loadPlanned(file, terminal);
     if (loaded === undefined) return 1;
     const { plan } = loaded;
     if (values.access) {
-      const report = { file, hash: plan.hash, rows: accessMatrix(loaded) };
+      const old = from === undefined ? undefined : loadRevision(from, terminal, plan);
+      if (from !== undefined && old === undefined) return 1;
+      const report = { file, hash: plan.hash, rows: accessMatrix(loaded), old: old && accessMatrix(old.planned) };
       out(ACCESS_FORMATS[format](report, outColour));
     } else {
       const { hash, routes } = plan;

@@ -123,6 +123,35 @@ describe('routes --access', () => {
     );
   });
 
+  it('prints only the lines that differ from those of another manifest', async () => {
+    const old = manifestOf('http://127.0.0.1:9', 'http://127.0.0.1:9');
+    const next = old
+      .replace('upstream: up, access: protected, roles: any }', 'upstream: other, access: public }')
+      .replace(/.*id: report,.*\n/, '')
+      .replace('report, rest', 'rest');
+    const folder = temporaryFolder('access', { 'old.yaml': old, 'gateway.yaml': next });
+    const { code, out } = await runCli(['routes', '--access', '--from', 'old.yaml', '-f', 'csv'], folder);
+    expect([code, out.split('\r\n')]).toEqual([
+      0,
+      [
+        'Manifest,Methods,Path,Callers,Rate limits,Invariants,Upstream,Route',
+        'old,"GET,HEAD",/{a}/any,any role,,,up,everybody',
+        'new,"GET,HEAD",/{a}/any,public,,,other,everybody',
+        'old,"GET,HEAD",/reports/{name},admin or user,,reports-need-admins (exception),up,report',
+        'old,"GET,HEAD",/**,admin or user,,reports-need-admins (exception),up,rest',
+        'old,PUT,/**,admin or user,,,up,rest',
+        'new,"GET,HEAD,PUT",/**,admin or user,,,up,rest',
+        '',
+      ],
+    ]);
+    const markdown = ['routes', '--access', '-f', 'markdown'];
+    expect((await runCli([...markdown, '--from', 'old.yaml'], folder)).out).toMatch(
+      /^### Access: 6 changed lines in `gateway.yaml`\n\n\| Manifest \| Methods .*\n.*\n\| old \| GET,HEAD \| `\/\{a\}\/any` \| any role /,
+    );
+    const same = await runCli([...markdown, '--from', 'old.yaml', 'old.yaml'], folder);
+    expect(same).toMatchObject({ code: 0, out: '### Access: no changes in `old.yaml`\n' });
+  });
+
   it('says which roles the tokens of each issuer need', async () => {
     const method = (name: string, more = '') =>
       `{ name: ${name}, jwt: { jwks: 'http://127.0.0.1:9', algorithms: [ES256], issuer: 'https://${name}.example', audience: a }${more} }`;
@@ -145,14 +174,44 @@ routes:
     ]);
   });
 
+  it('draws each route once in the tree of the page, with the texts of its rows and a link to the first', async () => {
+    const folder = temporaryFolder('access', {
+      'gateway.yaml': manifestOf('http://127.0.0.1:9', 'http://127.0.0.1:9'),
+    });
+    const page = (await runCli(['routes', '--access', '-f', 'html'], folder)).out;
+    const [tree = '', table = ''] = page.split('<h2>Table</h2>');
+    const textsOf = (html: string) =>
+      html
+        .replaceAll(/<[^>]*>/g, ' ')
+        .split(/ {2,}/)
+        .map((text) => text.trim())
+        .filter(Boolean);
+    const rows = tree.match(/<div class="path">.*?<\/div>/g)?.map(textsOf);
+    expect(rows).toEqual([
+      ['/login', 'POST', 'public, then admin or user', 'other', 'login', '1'],
+      ['/pages/{name}', 'any', 'public', 'up', 'page', '1'],
+      ['/{name}', 'GET, HEAD', 'admin or user', 'up', 'report', '1'],
+      ['/**', 'any', 'admin', 'up', 'reports', '1'],
+      ['/**', 'GET, HEAD, PUT', 'admin or user', 'up', 'rest', '1'],
+      ['/open', 'GET, HEAD', 'public', 'up', 'open', '1'],
+      ['/any', 'GET, HEAD', 'any role', 'up', 'everybody', '1'],
+    ]);
+    const folders = tree.match(/<summary class="path">.*?<\/summary>/g)?.map(textsOf);
+    expect(folders).toEqual([
+      ['/reports/…', '2 protected', '2'],
+      ['/{a}/…', '1 public, 1 protected', '2'],
+    ]);
+    expect(tree.match(/class="warn" style="width: 14.29%"/g)).toHaveLength(3);
+    const targets = tree.match(/(?<=href="#)[\w-]+/g) ?? [];
+    expect(targets.filter((id) => table.split(`<tr id="${id}">`).length !== 2)).toEqual([]);
+  });
+
   it('escapes texts of the manifest in every format', async () => {
     const hostile = manifestOf('http://127.0.0.1:9', 'http://127.0.0.1:9').replaceAll('[admin', "['=<img src=x>'");
     const folder = temporaryFolder('access', { 'gateway.yaml': hostile });
     const page = (await runCli(['routes', '--access', '-f', 'html'], folder)).out;
-    expect(page).toContain('<td>=&#60;img src=x&#62;</td>');
+    expect(page).toContain('<td class="good">=&#60;img src=x&#62;</td>');
     expect(page).not.toContain('<img');
-    expect(page.match(/<tr class=/g)).toHaveLength(9);
-    expect(page.match(/<li class="(?:public|login|protected)">[^<]/g)).toHaveLength(9);
     expect(page).not.toMatch(/(?:src|href)=["']?http/);
     expect((await runCli(['routes', '--access', '-f', 'csv'], folder)).out).toContain(",'=<img src=x>,");
     expect((await runCli(['routes', '--access', '-f', 'markdown'], folder)).out).toContain('=\\<img src=x\\>');
@@ -162,6 +221,8 @@ routes:
     ['--json', '--access'],
     ['--format', 'csv'],
     ['--access', '--format', 'pdf'],
+    ['--from', 'gateway.yaml'],
+    ['--access', '--from', 'gateway.yaml', '--format', 'html'],
   ])('refuses %s %s', async (...args) => {
     const folder = temporaryFolder('access', {
       'gateway.yaml': manifestOf('http://127.0.0.1:9', 'http://127.0.0.1:9'),
