@@ -249,6 +249,22 @@ install --prefix .node --no-save --loglevel=error node@26.1.2
     expect(runAction(folder, base, { inputs: { base: '' } }).diff).toBeUndefined();
   });
 
+  it('writes the lines of the access matrix that change to the summary, and to a file for a comment', async () => {
+    const { folder, base } = await repository((text) => text.replace('path: /status', 'path: /health'));
+    const { output, summary } = runAction(folder, base);
+    const [, file = ''] = /^access=(.*)$/m.exec(output) ?? [];
+    const text = readFileSync(file, 'utf8');
+    expect(text.split('\n').filter((line) => /^(?:#|\| (?:old|new))/.test(line))).toEqual([
+      '### Access: 2 changed lines in `gateway.yaml`',
+      expect.stringMatching(/^\| old \| GET,HEAD \| `\/status` \| public \|/),
+      expect.stringMatching(/^\| new \| GET,HEAD \| `\/health` \| public \|/),
+    ]);
+    expect(summary.endsWith(`\n${text}`)).toBe(true);
+    expect(action.outputs.access.value).toBe('${{ steps.access.outputs.access }}');
+    const invalid = await repository(breakUpstream);
+    expect(runAction(invalid.folder, invalid.base).output).toBe('sarif=gateway-lint.sarif\n');
+  });
+
   it('fetches a base that the checkout does not contain', async () => {
     const { folder, base } = await repository(makePublic);
     git(folder, 'commit', '--quiet', '-am', 'second');
@@ -334,9 +350,10 @@ install --prefix .node --no-save --loglevel=error node@26.1.2
   });
 
   it('is documented with its inputs and outputs', () => {
-    const [, used, upload] = exampleBelow('GitHub Actions').jobs.manifest.steps;
+    const [, used, upload, comment] = exampleBelow('GitHub Actions').jobs.manifest.steps;
     expect(Object.keys(action.inputs)).toEqual(expect.arrayContaining(Object.keys(used.with)));
     expect(upload.with.sarif_file).toBe(`\${{ steps.${used.id}.outputs.${Object.keys(action.outputs)[0]} }}`);
+    expect(comment.env.ACCESS).toBe(`\${{ steps.${used.id}.outputs.${Object.keys(action.outputs)[1]} }}`);
     const rows = Object.entries<{ description: string; default: string }>(action.inputs).map(
       ([name, input]) => `| \`${name}\` | \`${input.default}\` | ${input.description} |`,
     );
