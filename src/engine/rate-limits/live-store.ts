@@ -3,7 +3,7 @@ import type { NameResolver } from '../dns/name-resolver.ts';
 import { type Log, ThrottledWarning } from '../log/log.ts';
 import type { StoreFailureReason, StoreState, StoreStatus } from './limit-status.ts';
 import type { CounterStore } from './rate-limit.ts';
-import { Deadlines } from './redis/deadlines.ts';
+import { beginDeadline } from './redis/deadline.ts';
 import { runScript, type Script } from './redis/gcra-script.ts';
 import { openResponsive } from './redis/redis-connection.ts';
 import type { RedisConnection } from './redis/redis-link.ts';
@@ -26,7 +26,6 @@ export class LiveStore {
   readonly store: CounterStore;
   readonly #resolver: NameResolver;
   readonly #logger: Log['logger'];
-  readonly #deadlines: Deadlines;
   readonly #late: ThrottledWarning;
   readonly #closing = new AbortController();
   readonly #failures = new Map<StoreFailureReason, number>();
@@ -47,7 +46,6 @@ export class LiveStore {
     this.store = store;
     this.#resolver = resolver;
     this.#logger = logger;
-    this.#deadlines = new Deadlines(store.timeoutMs);
     this.#late = new ThrottledWarning(logger, 'a rate limit store made no decision in time');
   }
 
@@ -100,7 +98,7 @@ export class LiveStore {
     return new Promise((resolve, reject) => {
       let isLate = false;
       const response = runScript(connection, script, key, values);
-      const settle = this.#deadlines.add(() => {
+      const settle = beginDeadline(this.store.timeoutMs, () => {
         isLate = true;
         reject(new StoreError('timeout'));
         this.#countFailure('timeout');

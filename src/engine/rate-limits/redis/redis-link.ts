@@ -1,7 +1,7 @@
 import type { RedisClientOptions } from '@redis/client';
 import type { NameResolver } from '../../dns/name-resolver.ts';
 import type { RedisSettings } from '../rate-limit.ts';
-import { Deadlines } from './deadlines.ts';
+import { beginDeadline } from './deadline.ts';
 import { StoreError, storeErrorOf } from './store-error.ts';
 
 type CreateClient = Awaited<ReturnType<typeof importRedis>>;
@@ -68,12 +68,12 @@ export class RedisLink implements RedisConnection {
   readonly probeKeys = [PROBE_KEY];
   onLost: (error: StoreError) => void = () => undefined;
   readonly #client: Client;
-  readonly #deadlines: Deadlines;
+  readonly #timeoutMs: number;
   #error: StoreError | undefined;
 
   private constructor(client: Client, timeoutMs: number) {
     this.#client = client;
-    this.#deadlines = new Deadlines(timeoutMs);
+    this.#timeoutMs = timeoutMs;
     // The library reports bytes that are no Redis protocol here too. Later responses could then belong to other commands.
     client.on('error', (error) => this.#fail(storeErrorOf(error)));
   }
@@ -114,7 +114,7 @@ export class RedisLink implements RedisConnection {
 
   /** The library waits without a limit for a server that accepts the connection and never responds. */
   async #inTime<Value>(work: Promise<Value>): Promise<Value> {
-    const settle = this.#deadlines.add(() => this.#fail(new StoreError('timeout')));
+    const settle = beginDeadline(this.#timeoutMs, () => this.#fail(new StoreError('timeout')));
     try {
       const value = await work;
       if (this.#error !== undefined) throw this.#error;
