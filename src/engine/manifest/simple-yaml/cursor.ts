@@ -78,33 +78,11 @@ export class NotSimple extends Error {}
 const PLAIN_START = /(?!(?:---|\.\.\.)(?:[ \r\n]|$))(?:[^ \r\n?:,[\]{}#&*!|>'"%@`-]|-(?![ \r\n,[\]{}]|$))/y;
 const PLAIN_END = /(?=[\r\n]| #|:(?:[ \r\n]|$))|$/g;
 const PLAIN_END_IN_FLOW = /(?=[\r\n,[\]{}]| #|:(?:[ \r\n,[\]{}]|$))|$/g;
-/** The end of a line, empty lines, and the indentation of the next line. */
-const TO_NEXT_LINE = / *\r?\n[ \r\n]*/y;
 
-/** Returns the end of the scalar at the cursor: with quotes, or on one line. */
+/** Returns the end of the scalar at the cursor, which is on one line. */
 export function scalarEnd({ text, at, flowDepth }: Cursor): number {
   PLAIN_START.lastIndex = at;
   return PLAIN_START.test(text) ? plainEnd(text, at, flowDepth > 0) : quotedEnd(text, at);
-}
-
-/**
- * Returns the end of the scalar at the cursor, which may have several lines.
- *
- * @param indent the least column of its lines after the first
- */
-export function longScalarEnd(cursor: Cursor, indent: number): number {
-  const { text, at, flowDepth } = cursor;
-  let end = scalarEnd(cursor);
-  if (isQuoted(text, at) || indent === 0) return end;
-  for (;;) {
-    TO_NEXT_LINE.lastIndex = end;
-    if (!TO_NEXT_LINE.test(text)) return end;
-    const next = TO_NEXT_LINE.lastIndex;
-    const column = next - text.lastIndexOf('\n', next - 1) - 1;
-    const nextEnd = column < indent || text[next] === '#' ? next : plainEnd(text, next, flowDepth > 0);
-    if (nextEnd === next) return end;
-    end = nextEnd;
-  }
 }
 
 /** True for a scalar with quotes. */
@@ -112,7 +90,7 @@ export function isQuoted(text: string, start: number): boolean {
   return text[start] === '"' || text[start] === "'";
 }
 
-/** Returns the end of a scalar without quotes, or of one of its lines. */
+/** Returns the end of a scalar without quotes. */
 function plainEnd(text: string, start: number, isInFlow: boolean): number {
   const pattern = isInFlow ? PLAIN_END_IN_FLOW : PLAIN_END;
   pattern.lastIndex = start;
@@ -125,25 +103,20 @@ function plainEnd(text: string, start: number, isInFlow: boolean): number {
 function quotedEnd(text: string, start: number): number {
   if (!isQuoted(text, start)) throw new NotSimple();
   const quote = text[start];
-  const pattern = quote === '"' ? /\\[\s\S]|"/g : /''|'/g;
+  const pattern = quote === '"' ? /\\[^\n]|["\n]/g : /''|['\n]/g;
   pattern.lastIndex = start + 1;
-  for (let match = pattern.exec(text); match !== null; match = pattern.exec(text))
+  for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
     if (match[0] === quote) return pattern.lastIndex;
+    if (match[0] === '\n') break;
+  }
   throw new NotSimple();
 }
 
-/**
- * Returns the value of a scalar.
- *
- * @param indent as for `longScalarEnd`
- */
-export function scalarValue(source: string, indent: number): YamlValue {
-  const isLong = source.includes('\n');
-  if (!isQuoted(source, 0)) return plainValue(isLong ? foldLines(source) : source);
-  if (isLong && (indent === 0 || !areIndented(source, indent))) throw new NotSimple();
+export function scalarValue(source: string): YamlValue {
+  if (!isQuoted(source, 0)) return plainValue(source);
   // The escapes of JSON have the same meaning in YAML, which has others too.
   if (source.startsWith('"') && source.includes('\\')) return parseEscapes(source);
-  const inner = isLong ? foldLines(source.slice(1, -1)) : source.slice(1, -1);
+  const inner = source.slice(1, -1);
   return source.startsWith('"') ? inner : inner.replaceAll("''", "'");
 }
 
@@ -151,21 +124,6 @@ function parseEscapes(source: string): string {
   const text = parseJson(source);
   if (typeof text !== 'string') throw new NotSimple();
   return text;
-}
-
-/** True if the lines after the first are empty, or indented as required. */
-function areIndented(source: string, indent: number): boolean {
-  const columns = source.split('\n').map((line) => line.search(/[^ \r]/));
-  return columns.slice(1).every((column) => column === -1 || column >= indent);
-}
-
-/** Joins the lines of a scalar with spaces. An empty line is a line break. */
-function foldLines(source: string): string {
-  return source.replaceAll(/(?<! ) *\r?\n[ \r\n]*/g, foldBreaks);
-}
-
-function foldBreaks(breaks: string): string {
-  return '\n'.repeat(breaks.split('\n').length - 2) || ' ';
 }
 
 // The core schema of YAML 1.2 (section 10.3.2): the types of values without quotes.
@@ -184,34 +142,4 @@ function plainValue(source: string): YamlValue {
   const value = Number(source);
   if (!Number.isFinite(value)) throw new NotSimple();
   return value;
-}
-
-const BLOCK_HEADER = /[|>]-? *\n/y;
-
-/**
- * Reads the text below `|`, `|-`, `>` or `>-`. Moves the cursor to the start of the line below the text.
- *
- * @param indent the column of the key or dash before it; the text is indented further
- */
-export function readBlockScalar(cursor: Cursor, indent: number): string {
-  const { text, at: header } = cursor;
-  if (!cursor.skip(BLOCK_HEADER)) throw new NotSimple();
-  const { at: start } = cursor;
-  cursor.skip(/\n*/y);
-  const { at: lineStart } = cursor;
-  cursor.skipSpaces();
-  const column = cursor.at - lineStart;
-  cursor.at = start;
-  const line = new RegExp(`\\n* {${column}}[^\\n]+(?:\\n|$)`, 'y');
-  let isText = column > indent;
-  while (isText) isText = cursor.skip(line);
-  const source = text.slice(start, cursor.at).replace(/\n$/, '');
-  // Spaces in an empty line may belong to the text.
-  if (source === '' || /\r|^ +$/m.test(source) || cursor.sees(/\n* +(?:\n|$)/y)) throw new NotSimple();
-  const lines = source.split('\n').map((one) => one.slice(column));
-  const isFolded = text[header] === '>';
-  // The line breaks around a line that is indented further stay.
-  if (isFolded && lines.some((one) => one.startsWith(' '))) throw new NotSimple();
-  const joined = lines.join('\n');
-  return (isFolded ? joined.replaceAll(/(?<=[^\n])\n+/g, foldBreaks) : joined) + (text[header + 1] === '-' ? '' : '\n');
 }

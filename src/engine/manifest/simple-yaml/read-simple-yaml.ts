@@ -9,16 +9,7 @@ import {
   ValuePositions,
 } from '../value-positions.ts';
 import { MAX_DEPTH, MAX_MEMBERS, MAX_NODES, type YamlValue } from '../yaml-values.ts';
-import {
-  Cursor,
-  isQuoted,
-  LINE_END,
-  longScalarEnd,
-  NotSimple,
-  readBlockScalar,
-  scalarEnd,
-  scalarValue,
-} from './cursor.ts';
+import { Cursor, isQuoted, LINE_END, NotSimple, scalarEnd, scalarValue } from './cursor.ts';
 
 /** A text that was read without the YAML parser. */
 interface SimpleDocument {
@@ -31,8 +22,7 @@ interface SimpleDocument {
 }
 
 /**
- * Reads YAML text of simple forms: maps and lists, as blocks or in brackets, scalars, and texts below `|` or `>`. JSON is such
- * text. Returns the values and positions that the YAML parser finds, in less than a tenth of its time. Returns `undefined` for any
+ * Reads YAML text of simple forms: maps and lists, as blocks or in brackets, and scalars on one line. JSON is such text. Returns the values and positions that the YAML parser finds, in less than a tenth of its time. Returns `undefined` for any
  * other text, and for text with an error: the YAML parser reads it.
  *
  * @param text a text without an error of `findTextError`
@@ -122,13 +112,7 @@ class SimpleReader {
   #readMember(column: number, isInMap: boolean): YamlValue {
     const cursor = this.#cursor;
     cursor.skipSpaces();
-    if (cursor.sees(LINE_END)) return this.#readBelow(column, isInMap);
-    if (cursor.character !== '|' && cursor.character !== '>') return this.#readLine(column + 1);
-    const { at: start } = cursor;
-    const text = readBlockScalar(cursor, column);
-    this.#addScalar(start);
-    cursor.nextContent();
-    return text;
+    return cursor.sees(LINE_END) ? this.#readBelow(column, isInMap) : this.#readLine(column + 1);
   }
 
   /** Reads a value in brackets or a scalar, and the rest of its line. */
@@ -153,15 +137,16 @@ class SimpleReader {
   /**
    * Reads a value in brackets or a scalar.
    *
-   * @param indent the least column of the lines after the first
+   * @param indent the least column of the lines after the first, of a value in brackets
    */
   #readFlow(indent: number): YamlValue {
     const cursor = this.#cursor;
     const { at: start } = cursor;
     if (!cursor.sees(OPENING)) {
-      cursor.at = longScalarEnd(cursor, indent);
-      this.#addScalar(start);
-      return this.#valueOf(start, cursor.at, indent);
+      cursor.at = scalarEnd(cursor);
+      this.#checkLimits();
+      this.#positions.add(SCALAR, start, cursor.at);
+      return this.#valueOf(start, cursor.at);
     }
     cursor.flowDepth += 1;
     const value = cursor.character === '{' ? this.#readFlowMap(indent) : this.#readFlowList(indent);
@@ -217,7 +202,7 @@ class SimpleReader {
     const isInFlow = cursor.flowDepth > 0;
     cursor.at = scalarEnd(cursor);
     const { at: end } = cursor;
-    const key = this.#valueOf(start, end, 0);
+    const key = this.#valueOf(start, end);
     if (isInFlow) cursor.skipSpaces();
     if (!cursor.skip(isInFlow && isQuoted(text, start) ? COLON_AFTER_QUOTE : COLON)) throw new NotSimple();
     if (!isInFlow && end - start > MAX_KEY) throw new NotSimple();
@@ -227,15 +212,10 @@ class SimpleReader {
     return key;
   }
 
-  #valueOf(start: number, end: number, indent: number): YamlValue {
+  #valueOf(start: number, end: number): YamlValue {
     const source = this.#cursor.text.slice(start, end);
     this.#hasLookAlike ||= !isQuoted(source, 0) && hasLookAlike(source);
-    return scalarValue(source, indent);
-  }
-
-  #addScalar(start: number): void {
-    this.#checkLimits();
-    this.#positions.add(SCALAR, start, this.#cursor.at);
+    return scalarValue(source);
   }
 
   /** Adds the collection at the cursor to the positions. Its members follow, then `#close` is called. */
