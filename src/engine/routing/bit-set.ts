@@ -48,33 +48,9 @@ export class BitSet {
     return this;
   }
 
-  /** Keeps the members that one of two other sets has. */
-  intersectUnion(one: BitSet, two: BitSet): this {
-    const [words, first, second] = [this.#words, one.#words, two.#words];
-    for (let index = 0; index < words.length; index += 1)
-      (words[index] as number) &= (first[index] as number) | (second[index] as number);
-    return this;
-  }
-
   unite(set: BitSet): this {
     const [words, other] = [this.#words, set.#words];
     for (let index = 0; index < words.length; index += 1) (words[index] as number) |= other[index] as number;
-    return this;
-  }
-
-  /** Adds the members that both other sets have. */
-  uniteIntersection(one: BitSet, two: BitSet): this {
-    const [words, first, second] = [this.#words, one.#words, two.#words];
-    for (let index = 0; index < words.length; index += 1)
-      (words[index] as number) |= (first[index] as number) & (second[index] as number);
-    return this;
-  }
-
-  /** Adds the members of one set that the other set lacks. */
-  uniteDifference(one: BitSet, two: BitSet): this {
-    const [words, first, second] = [this.#words, one.#words, two.#words];
-    for (let index = 0; index < words.length; index += 1)
-      (words[index] as number) |= (first[index] as number) & ~(second[index] as number);
     return this;
   }
 

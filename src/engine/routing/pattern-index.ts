@@ -34,7 +34,7 @@ export class PatternIndex {
       const level = this.#level(position);
       if (segment.kind === 'rest' || found.isEmpty()) return found;
       if (segment.kind === 'literal') keep(found, level.wild, level.literals.get(segment.text));
-      else found.intersectUnion(level.wild, level.anyLiteral);
+      else found.intersect(level.wild.copy().unite(level.anyLiteral));
     }
     return found.intersect(this.ofLength(pattern.length));
   }
@@ -80,8 +80,8 @@ export class PatternIndex {
     const found = BitSet.empty(this.patterns.length);
     for (const [position, { kind }] of pattern.entries()) {
       const { anyLiteral, parameter, rest } = this.#level(position);
-      if (kind === 'parameter') found.uniteIntersection(same, anyLiteral);
-      if (kind === 'rest') found.uniteDifference(same, rest);
+      if (kind === 'parameter') found.unite(same.copy().intersect(anyLiteral));
+      if (kind === 'rest') found.unite(same.copy().subtract(rest));
       same.intersect({ literal: anyLiteral, parameter, rest }[kind]);
       if (same.isEmpty()) return found;
     }
@@ -95,11 +95,11 @@ export class PatternIndex {
     for (const [position, { kind }] of pattern.entries()) {
       const { anyLiteral, parameter, segment } = this.#level(position);
       if (kind === 'rest') return found;
-      found.uniteDifference(same, kind === 'literal' ? anyLiteral : segment);
+      found.unite(same.copy().subtract(kind === 'literal' ? anyLiteral : segment));
       same.intersect(kind === 'literal' ? anyLiteral : parameter);
       if (same.isEmpty()) return found;
     }
-    return found.uniteDifference(same, this.#level(pattern.length).end);
+    return found.unite(same.subtract(this.#level(pattern.length).end));
   }
 
   /** Returns the members that take precedence over all others. They match the same paths. All members overlap each other. */
@@ -153,7 +153,7 @@ function hasLiterals(pattern: Pattern, known: Pattern, cover: Pattern): boolean 
 
 /** Keeps the found patterns that are wild at a position, or have the literal there. */
 function keep(found: BitSet, wild: BitSet, members: LiteralMembers | undefined): void {
-  if (members?.set !== undefined) found.intersectUnion(wild, members.set);
+  if (members?.set !== undefined) found.intersect(wild.copy().unite(members.set));
   else {
     const kept = members?.list.filter((member) => found.has(member)) ?? [];
     found.intersect(wild);

@@ -154,16 +154,13 @@ describe('a set of integers', () => {
   test('has the same members as a set of the language after the same operations', () => {
     const members = fc.uniqueArray(fc.nat(99));
     fc.assert(
-      fc.property(members, members, members, (one, two, three) => {
-        const [a, b, c] = [new Set(one), new Set(two), new Set(three)];
+      fc.property(members, members, (one, two) => {
+        const [a, b] = [new Set(one), new Set(two)];
         const bits = (of: Iterable<number>) => BitSet.of(100, of);
         const sorted = (set: Set<number>) => [...set].sort((x, y) => x - y);
         expect([...bits(a).intersect(bits(b))]).toEqual(sorted(a.intersection(b)));
         expect([...bits(a).unite(bits(b))]).toEqual(sorted(a.union(b)));
         expect([...bits(a).subtract(bits(b))]).toEqual(sorted(a.difference(b)));
-        expect([...bits(a).intersectUnion(bits(b), bits(c))]).toEqual(sorted(a.intersection(b.union(c))));
-        expect([...bits(a).uniteIntersection(bits(b), bits(c))]).toEqual(sorted(a.union(b.intersection(c))));
-        expect([...bits(a).uniteDifference(bits(b), bits(c))]).toEqual(sorted(a.union(b.difference(c))));
         for (const member of two) expect(bits(a).has(member)).toBe(a.has(member));
         expect(bits(a).isEmpty()).toBe(a.size === 0);
       }),
