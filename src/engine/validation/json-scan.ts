@@ -9,7 +9,6 @@ const ZERO = 0x30;
 const NINE = 0x39;
 const LOWER_E = 0x65;
 
-const LONG_STRING_BYTES = 16_384;
 /** A number of 15 characters has at most 15 digits, which a double represents exactly (DBL_DIG of ISO C). */
 export const SHORT_NUMBER = 15;
 /** Exponents of at most two digits are far from the limits of a double. */
@@ -24,8 +23,6 @@ export function scanJson(bytes: Uint8Array, maxDepth: number) {
   let memberCount = 0;
   let depth = 0;
   let isEmpty = false;
-  // Start and end of each long string that is not a name, quotes included, alternating.
-  let longStrings: number[] | undefined;
   // Start and end of each number whose digits or exponent may exceed a double, alternating.
   let longNumbers: number[] | undefined;
   for (let index = 0; index < length; index += 1) {
@@ -43,19 +40,13 @@ export function scanJson(bytes: Uint8Array, maxDepth: number) {
     if (isEmpty) memberCount += 1;
     isEmpty = false;
     if (bracket === 0x7b) {
-      if (depth === maxDepth) return { nameCount, memberCount, tooDeepAt: index, longStrings, longNumbers };
+      if (depth === maxDepth) return { nameCount, memberCount, tooDeepAt: index, longNumbers };
       depth += 1;
       isEmpty = true;
     } else if (byte === COMMA) memberCount += 1;
     else if (byte === COLON) nameCount += 1;
-    else if (byte === QUOTE) {
-      const end = endOfString(bytes, index);
-      if (end - index > LONG_STRING_BYTES && end < length && !isMemberName(bytes, end)) {
-        longStrings ??= [];
-        longStrings.push(index, end + 1);
-      }
-      index = end;
-    } else if (byte === MINUS || (byte >= ZERO && byte <= NINE)) {
+    else if (byte === QUOTE) index = endOfString(bytes, index);
+    else if (byte === MINUS || (byte >= ZERO && byte <= NINE)) {
       const end = endOfNumber(bytes, index);
       if (end < 0) {
         longNumbers ??= [];
@@ -64,7 +55,7 @@ export function scanJson(bytes: Uint8Array, maxDepth: number) {
       index = Math.abs(end) - 1;
     }
   }
-  return { nameCount, memberCount, tooDeepAt: undefined, longStrings, longNumbers };
+  return { nameCount, memberCount, tooDeepAt: undefined, longNumbers };
 }
 
 /** Returns the index after the number that starts at `start`; negated if a double may not represent the number. */

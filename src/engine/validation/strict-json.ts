@@ -1,5 +1,4 @@
 import { isUtf8 } from 'node:buffer';
-import { randomUUID } from 'node:crypto';
 import { pointerStep } from '../json-pointer.ts';
 import type { Violation } from '../schema/value-validator.ts';
 import { duplicateNamePointer, scanJson } from './json-scan.ts';
@@ -27,25 +26,21 @@ export function parseStrictJson(bytes: Buffer): StrictJsonResult {
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf)
     return invalid('', 'must not begin with a byte order mark');
   // Scan first: ten megabytes of brackets cost the parser a second and hundreds of megabytes.
-  const { nameCount, memberCount, tooDeepAt, longStrings, longNumbers } = scanJson(bytes, MAX_DEPTH);
+  const { nameCount, memberCount, tooDeepAt, longNumbers } = scanJson(bytes, MAX_DEPTH);
   if (tooDeepAt !== undefined)
     return invalid(
       duplicateNamePointer(bytes.toString('utf8', 0, tooDeepAt)),
       `is nested deeper than ${MAX_DEPTH} levels`,
     );
   if (memberCount > MAX_MEMBERS) return invalid('', `has more than ${MAX_MEMBERS} members and items`);
-  let shortened: ShortenedJson | undefined;
-  let text: string;
+  const text = bytes.toString();
   let value: unknown;
   try {
-    shortened = longStrings && extractLongStrings(bytes, longStrings);
-    text = shortened?.text ?? bytes.toString();
     value = JSON.parse(text);
   } catch {
     // The engine's own message quotes the body.
     return invalid('', 'is not valid JSON');
   }
-  if (shortened !== undefined) value = restoreStrings(value, shortened);
   const counted = countNames(value);
   if (typeof counted !== 'number') return { violation: counted };
   // JSON.parse keeps the last of two equal names, so the text has more names than the value.
@@ -55,20 +50,6 @@ export function parseStrictJson(bytes: Buffer): StrictJsonResult {
 
 function invalid(pointer: string, message: string): { readonly violation: Violation } {
   return { violation: { pointer, message } };
-}
-
-/** Replaces the placeholders by the long strings, in place. */
-function restoreStrings(value: unknown, shortened: ShortenedJson): unknown {
-  if (typeof value === 'string') return shortened.restore(value);
-  if (value === null || typeof value !== 'object') return value;
-  const members = value as Record<string, unknown>;
-  for (const name of Object.keys(members)) {
-    const inside = members[name];
-    const isScalar = inside === null || (typeof inside !== 'string' && typeof inside !== 'object');
-    // JSON.parse makes `__proto__` an ordinary member, which is refused later. An assignment would set the prototype.
-    if (!isScalar && name !== '__proto__') members[name] = restoreStrings(inside, shortened);
-  }
-  return value;
 }
 
 /** Counts the names in all objects of a value. Returns the first violation instead if there is one. */
@@ -106,40 +87,4 @@ function countInObject(members: Record<string, unknown>): number | Violation {
 
 function within(step: string | number, { pointer, message }: Violation): Violation {
   return { pointer: pointerStep(step) + pointer, message };
-}
-
-/** JSON whose long strings are replaced by short placeholders. */
-interface ShortenedJson {
-  readonly text: string;
-  /** Returns the original of a placeholder, and any other string unchanged. */
-  readonly restore: (text: string) => string;
-}
-
-/**
- * Replaces long strings in JSON, whose start and end `ranges` has, so that the parser does not hold a copy of them, which would be most of
- * the memory of a mail with attachments. Throws if a string is invalid.
- */
-function extractLongStrings(bytes: Buffer, ranges: readonly number[]): ShortenedJson {
-  // Random, so that no client can guess it.
-  const prefix = randomUUID();
-  const strings: string[] = [];
-  let text = '';
-  let at = 0;
-  for (let index = 0; index < ranges.length; index += 2) {
-    const [start, end] = ranges.slice(index, index + 2) as [number, number];
-    text += `${bytes.toString('utf8', at, start)}"${prefix}${strings.length}"`;
-    strings.push(parseString(bytes.toString('utf8', start + 1, end - 1)));
-    at = end;
-  }
-  text += bytes.toString('utf8', at);
-  const restore = (text: string) =>
-    text.startsWith(prefix) ? (strings[Number(text.slice(prefix.length))] ?? text) : text;
-  return { text, restore };
-}
-
-/** Characters that need the engine's parser: escapes, and characters that must be escaped. */
-const SPECIAL = /[\\\0-\x1f]/;
-
-function parseString(inside: string): string {
-  return SPECIAL.test(inside) ? JSON.parse(`"${inside}"`) : inside;
 }
