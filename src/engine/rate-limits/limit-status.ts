@@ -2,19 +2,26 @@ import { MAX_WORKERS } from '../shared-memory/worker-context.ts';
 import { WorkerRows } from '../shared-memory/worker-rows.ts';
 import { WORKER_BYTES, WORKERS_AT } from './limit-buffer.ts';
 
-/** The numbers that each worker counts by a limit. The first seven are the members of `LimitCounts`. */
-const COUNTS = [
+/** The outcomes of a request by a rate limit. Each request has exactly one of the first five. */
+const OUTCOMES = [
+  /** Within the limit. */
   'allowed',
+  /** Over the limit, and refused. */
   'refused',
+  /** Over the limit, and forwarded because of `mode: report`. */
   'reported',
+  /** Without the key, with `missing: skip` or `mode: report`. */
   'skipped',
+  /** Refused because the key was missing, or because the store failed. */
   'undecided',
+  /** Allowed, and taken back because the response was no failure, or another limit refused the request. */
   'released',
+  /** Counted by this process because the store failed. */
   'fallback',
-  'evicted',
-  'overflowed',
-  'retained',
 ] as const;
+
+/** The numbers that each worker counts by a limit. */
+const COUNTS = [...OUTCOMES, 'evicted', 'overflowed', 'retained'] as const;
 
 export type LimitCount = (typeof COUNTS)[number];
 export type LimitRows = WorkerRows<LimitCount>;
@@ -25,74 +32,29 @@ export function limitRows(buffer: SharedArrayBuffer, workerIndex: number): Limit
   return new WorkerRows(cells, COUNTS, workerIndex);
 }
 
-/** The number of requests with each outcome of a rate limit. Each request is in exactly one of the first five. */
-export interface LimitCounts {
-  /** Within the limit. */
-  allowed: number;
-  /** Over the limit, and refused. */
-  refused: number;
-  /** Over the limit, and forwarded because of `mode: report`. */
-  reported: number;
-  /** Without the key, with `missing: skip` or `mode: report`. */
-  skipped: number;
-  /** Refused because the key was missing, or because the store failed. */
-  undecided: number;
-  /** Allowed, and taken back because the response was no failure, or another limit refused the request. */
-  released: number;
-  /** Counted by this process because the store failed. */
-  fallback: number;
-}
+/** The number of requests with each outcome of a rate limit. */
+export type LimitCounts = Record<(typeof OUTCOMES)[number], number>;
 
 /** Returns these counts as they are now, or zeros. */
 export function copyLimitCounts(counts: Readonly<LimitCounts> | undefined): LimitCounts {
-  const {
-    allowed = 0,
-    refused = 0,
-    reported = 0,
-    skipped = 0,
-    undecided = 0,
-    released = 0,
-    fallback = 0,
-  } = counts ?? {};
-  return { allowed, refused, reported, skipped, undecided, released, fallback };
+  return Object.fromEntries(OUTCOMES.map((outcome) => [outcome, counts?.[outcome] ?? 0])) as LimitCounts;
 }
 
 /** The counts of a limit over all workers. They continue if a reload changes the key of the limit. */
-export class SharedLimitCounts implements Readonly<LimitCounts> {
+export class SharedLimitCounts {
   #rows: LimitRows;
   /** The counts by former keys. */
   #former = copyLimitCounts(undefined);
+  readonly #total = copyLimitCounts(undefined);
 
   constructor(rows: LimitRows) {
     this.#rows = rows;
   }
 
-  get allowed(): number {
-    return this.#former.allowed + this.#rows.sum('allowed');
-  }
-
-  get refused(): number {
-    return this.#former.refused + this.#rows.sum('refused');
-  }
-
-  get reported(): number {
-    return this.#former.reported + this.#rows.sum('reported');
-  }
-
-  get skipped(): number {
-    return this.#former.skipped + this.#rows.sum('skipped');
-  }
-
-  get undecided(): number {
-    return this.#former.undecided + this.#rows.sum('undecided');
-  }
-
-  get released(): number {
-    return this.#former.released + this.#rows.sum('released');
-  }
-
-  get fallback(): number {
-    return this.#former.fallback + this.#rows.sum('fallback');
+  /** Returns the counts as they are now, always in the same object. */
+  read(): Readonly<LimitCounts> {
+    for (const outcome of OUTCOMES) this.#total[outcome] = this.#former[outcome] + this.#rows.sum(outcome);
+    return this.#total;
   }
 
   /** Counts a request of this worker. */
@@ -103,7 +65,7 @@ export class SharedLimitCounts implements Readonly<LimitCounts> {
   /** Continues with the rows of the active plan. */
   continueWith(rows: LimitRows): void {
     if (rows === this.#rows) return;
-    this.#former = copyLimitCounts(this);
+    this.#former = copyLimitCounts(this.read());
     this.#rows = rows;
   }
 }

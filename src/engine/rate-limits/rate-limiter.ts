@@ -83,7 +83,7 @@ export class RateLimiter {
 
   /** The counts of the limits of the active plan over all workers, by id. */
   get counts(): ReadonlyMap<string, Readonly<LimitCounts>> {
-    return this.#counts;
+    return new Map(Array.from(this.#counts, ([id, counts]) => [id, counts.read()]));
   }
 
   /**
