@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { timerMs } from '../../engine/manifest/units.ts';
 import { runMutants } from '../../prove/mutation/run-mutants.ts';
 import { coverageOf, summarizeCoverage } from '../../prove/testing/coverage.ts';
@@ -16,8 +17,7 @@ import {
 import { DEFAULT_MAX_UNCOVERED, formatCoverage } from './coverage-text.ts';
 import { createMutationReport, formatScore } from './mutation-report.ts';
 import { TEST_FORMATS, type TestReport } from './test-formats.ts';
-import { DEFAULT_TEST_FILE, readTestedFiles, type TestedFiles } from './tested-files.ts';
-import { waitForChange } from './wait-for-change.ts';
+import { DEFAULT_TEST_FILE, haveChanged, readTestedFiles, type TestedFiles } from './tested-files.ts';
 
 const OPTIONS = {
   'fail-under': valueOption(
@@ -141,6 +141,10 @@ function print(
     err(`the mutation score is below ${failUnder} %; add the cases above or lower --fail-under\n`);
 }
 
+const POLL_MS = 250;
+/** Editors save in several steps. Changes within this time belong to one save. */
+const SETTLE_MS = 50;
+
 /** Runs the test file again after each change, until the process must stop. */
 async function watch(options: TestOptions, terminal: Terminal): Promise<ExitCode> {
   for (;;) {
@@ -153,7 +157,8 @@ async function watch(options: TestOptions, terminal: Terminal): Promise<ExitCode
     });
     if (terminal.stop.aborted) return code;
     terminal.err('waiting for changes\n');
-    await waitForChange(files, terminal.stop);
+    while (!haveChanged(files) && !terminal.stop.aborted) await sleep(POLL_MS);
+    await sleep(SETTLE_MS);
     if (terminal.stop.aborted) return code;
   }
 }

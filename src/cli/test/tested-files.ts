@@ -46,7 +46,7 @@ export function readTestedFiles(
   if (testFile === undefined) return reject(problems);
   const manifestPath = manifest ?? join(dirname(path), testFile.testFile.manifest);
   files.set(manifestPath, undefined);
-  const source = manifest === undefined ? readNamedManifest(manifestPath) : readSource(manifestPath);
+  const source = manifest === undefined ? tryReadSource(manifestPath) : readSource(manifestPath);
   if ('code' in source) return reject(manifestProblem(testFile, source.code));
   const environment = createFileEnvironment(manifestPath, testFile.testFile.environment);
   const planned = load(source, environment);
@@ -57,8 +57,16 @@ export function readTestedFiles(
   return { testFile, planned, readFile: environment.readFile };
 }
 
-/** Reads the manifest that a test file names. If it cannot be read, returns the code of the error. */
-function readNamedManifest(path: string): Source | { readonly code: string } {
+/** True if a file no longer has the text that `readTestedFiles` has read. */
+export function haveChanged(files: ReadonlyMap<string, string | undefined>): boolean {
+  return [...files].some(([path, text]) => {
+    const source = tryReadSource(path);
+    return ('code' in source ? undefined : source.text) !== text;
+  });
+}
+
+/** Returns the code of the error if the file cannot be read. */
+function tryReadSource(path: string): Source | { readonly code: string } {
   try {
     return { path, text: readText(path) };
   } catch (error) {
