@@ -73,23 +73,13 @@ export function joinRanges(ranges: readonly SecretRange[]): Uint32Array {
 export function redactRanges(text: string, secrets: Uint32Array, from = 0, to = text.length): string {
   let redacted = '';
   let at = from;
-  for (let index = firstEndAfter(secrets, from); index < secrets.length; index += 2) {
+  for (let index = 0; index < secrets.length; index += 2) {
     const start = Math.max(from, secrets[index] ?? 0);
     if (start >= to) break;
     const end = Math.min(to, secrets[index + 1] ?? 0);
+    if (end <= from) continue;
     redacted += text.slice(at, start) + text.slice(start, end).replaceAll(/[^\n\r]/g, '•');
     at = end;
   }
   return redacted + text.slice(at, to);
-}
-
-/** Returns the index of the first range that ends after an offset, by binary search. */
-function firstEndAfter(secrets: Uint32Array, offset: number): number {
-  let [low, high] = [0, secrets.length / 2];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((secrets[2 * middle + 1] ?? 0) <= offset) low = middle + 1;
-    else high = middle;
-  }
-  return 2 * low;
 }
