@@ -1,68 +1,47 @@
-import type { RefusalCode } from '../../engine/gateway/response/refusal.ts';
 import { type RequestRecord, reportedViolationOf } from '../../engine/gateway/telemetry/request-record.ts';
 
 /** The outcome of one request as the admin API streams it. Like the access log, it has no header, query or body. */
-export interface RequestEvent {
-  /** Milliseconds since the Unix epoch. */
-  readonly at: number;
-  /** The request id, as in the access log. */
-  readonly id: string;
-  readonly method: string | null;
-  /** As in the access log, without the query; `null` if the request target is not valid. */
-  readonly path: string | null;
-  /** The start of a path that was refused, as in the access log. */
-  readonly refused_path: string | null;
-  /** True if the path has surrogates in place of identifiers. */
-  readonly keyed: boolean;
-  readonly route: string | null;
-  /** `null` if the client disconnected before the response began. */
-  readonly status: number | null;
-  /** `null` if the gateway did not refuse the request. */
-  readonly refusal: RefusalCode | null;
-  readonly reason: string | null;
-  /** The rate limits that refused the request, or that would have refused it without `mode: report`. */
-  readonly limits: readonly string[];
-  readonly subject: string | null;
-  /** The address of the client, as a trusted proxy reports it, or of the connection. */
-  readonly client: string | null;
-  /** Locations of the violations, at most ten. Each name that is not in the manifest is `*`. */
-  readonly pointers: readonly string[];
-  /** `null` if the request was not forwarded. */
-  readonly upstream: string | null;
-  readonly retries: number;
-  readonly ms: number;
-  /** Until the gateway forwarded the request; `null` if it did not. */
-  readonly gateway_ms: number | null;
-  /** From then until the response of the upstream began; `null` if there was none. */
-  readonly upstream_ms: number | null;
-}
+export type RequestEvent = Readonly<ReturnType<typeof requestEventOf>>;
 
 const MAX_POINTERS = 10;
 /** A pointer may repeat long names of the manifest. */
 const MAX_POINTER_LENGTH = 200;
 
-export function requestEventOf(record: RequestRecord): RequestEvent {
+export function requestEventOf(record: RequestRecord) {
   const { time, id, method, path, route, status, refusal, subject, durationMs = 0 } = record;
   const { forwardedAfterMs, respondedAfterMs, retries } = record;
   return {
+    /** Milliseconds since the Unix epoch. */
     at: time,
+    /** The request id, as in the access log. */
     id,
     method: method ?? null,
+    /** As in the access log, without the query; `null` if the request target is not valid. */
     path: path ?? null,
+    /** The start of a path that was refused, as in the access log. */
     refused_path: record.refusedPath ?? null,
+    /** True if the path has surrogates in place of identifiers. */
     keyed: record.isPathKeyed,
     route: route?.id ?? null,
+    /** `null` if the client disconnected before the response began. */
     status: status ?? null,
+    /** `null` if the gateway did not refuse the request. */
     refusal: refusal?.code ?? null,
     reason: refusal?.reason ?? null,
+    /** The rate limits that refused the request, or that would have refused it without `mode: report`. */
     limits: limitsOf(record),
     subject: subject ?? null,
+    /** The address of the client, as a trusted proxy reports it, or of the connection. */
     client: record.client ?? record.peer ?? null,
+    /** Locations of the violations, at most ten. Each name that is not in the manifest is `*`. */
     pointers: pointersOf(record),
+    /** `null` if the request was not forwarded. */
     upstream: forwardedAfterMs === undefined ? null : (route?.upstream?.id ?? null),
     retries,
     ms: roundedMs(durationMs),
+    /** Until the gateway forwarded the request; `null` if it did not. */
     gateway_ms: forwardedAfterMs === undefined ? null : roundedMs(forwardedAfterMs),
+    /** From then until the response of the upstream began; `null` if there was none. */
     upstream_ms: respondedAfterMs === undefined ? null : roundedMs(respondedAfterMs - (forwardedAfterMs ?? 0)),
   };
 }

@@ -2,14 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type { Gateway } from '../../engine/gateway/gateway.ts';
 import type { Log } from '../../engine/log/log.ts';
 import { SharedMemory } from '../../engine/shared-memory/worker-context.ts';
-import { type ComparisonCounts, type ComparisonReport, increase } from '../comparison.ts';
-import {
-  CandidateResults,
-  type CandidateWitness,
-  type ResultBatch,
-  requestsOf,
-  type SkippedRequests,
-} from './candidate-results.ts';
+import { increase } from '../comparison.ts';
+import { CandidateResults, type ResultBatch, requestsOf } from './candidate-results.ts';
 import type { CandidateManifest, ComparingWorkers } from './comparing-workers.ts';
 import { LiveCandidate } from './live-candidate.ts';
 
@@ -17,22 +11,7 @@ import { LiveCandidate } from './live-candidate.ts';
 type CandidateSource = 'file' | 'request';
 
 /** The candidate and its counts so far. */
-export interface CandidateStatus {
-  readonly source: CandidateSource;
-  /** SHA-256 of the manifests, in hex. */
-  readonly hash: string;
-  readonly activeHash: string;
-  /** The counts begin again when one of the two plans is replaced. */
-  readonly since: Date;
-  /** The share of the requests that are compared, from 0 to 1. */
-  readonly sample: number;
-  readonly counts: ComparisonCounts;
-  /** Returns the counts with the changes in groups. */
-  readonly report: () => ComparisonReport<CandidateWitness>;
-  readonly skipped: SkippedRequests;
-  /** Requests for which the candidate failed. */
-  readonly errors: number;
-}
+export type CandidateStatus = NonNullable<CandidateControl['status']>;
 
 /** How often changes are logged. */
 const LOG_INTERVAL_MS = 60_000;
@@ -74,14 +53,26 @@ export class CandidateControl {
     });
   }
 
-  get status(): CandidateStatus | undefined {
+  get status() {
     if (this.#current === undefined) return undefined;
     const { live, results, source, sample, since } = this.#current;
-    const { active, candidate } = live.pair;
-    const plans = { hash: candidate.hash, activeHash: active.hash };
     const { comparison, skipped, errors } = results;
-    const report = () => comparison.report();
-    return { source, ...plans, since, sample, counts: comparison.counts, report, skipped, errors };
+    return {
+      source,
+      /** SHA-256 of the manifests, in hex. */
+      hash: live.pair.candidate.hash,
+      activeHash: live.pair.active.hash,
+      /** The counts begin again when one of the two plans is replaced. */
+      since,
+      /** The share of the requests that are compared, from 0 to 1. */
+      sample,
+      counts: comparison.counts,
+      /** Returns the counts with the changes in groups. */
+      report: () => comparison.report(),
+      skipped,
+      /** Requests for which the candidate failed. */
+      errors,
+    };
   }
 
   /** Does everything that can fail before the activation. Rejects if a worker cannot compile the candidate. */

@@ -26,7 +26,7 @@ export function createWitness(exchange: Exchange): CandidateWitness {
 export type UncomparedReason = 'queue' | 'earlier-plan' | 'sample';
 
 /** The requests that were not compared. `worker` counts those whose worker ended before, and is missing if none did. */
-export type SkippedRequests = Readonly<Record<UncomparedReason, number>> & { readonly worker?: number };
+type SkippedRequests = Readonly<Record<UncomparedReason, number>> & { readonly worker?: number };
 
 /** Results as plain data that another thread can receive. */
 export interface ResultBatch {

@@ -6,16 +6,7 @@ import type { LoggedRequest } from '../access-log/logged-request.ts';
 import { UPSTREAM_REFUSALS } from '../outcome.ts';
 
 /** The routes, methods and roles of the manifest that wrote a log that no allowed request used. */
-export interface UnusedReport {
-  /** True if the log has only a share of the requests, so a use may be missing. */
-  readonly sampled: boolean;
-  /** Ids in the order of the manifest. */
-  readonly routes: readonly string[];
-  /** By the ids of the other routes. */
-  readonly methods: Readonly<Record<string, readonly string[]>>;
-  /** By the ids of the other protected routes, except those whose lines lack the roles. As the log writes them. */
-  readonly roles: Readonly<Record<string, readonly string[]>>;
-}
+export type UnusedReport = ReturnType<ReturnType<typeof createUnusedRoutes>['report']>;
 
 /** A route, and what the allowed requests used of it. */
 interface RouteUse {
@@ -41,16 +32,20 @@ export function createUnusedRoutes({ routes, log }: Plan) {
       for (const role of roles ?? []) use.roles.add(role);
       use.lacksRoles ||= manifest === undefined;
     },
-    report: (): UnusedReport => {
+    report: () => {
       const all = [...uses.values()];
       const byRoute = (unusedOf: (use: RouteUse) => readonly string[]) => {
         const entries = all.map((use) => [use.route.id, use.methods.size === 0 ? [] : unusedOf(use)] as const);
         return Object.fromEntries(entries.filter(([, unused]) => unused.length > 0));
       };
       return {
+        /** True if the log has only a share of the requests, so a use may be missing. */
         sampled: isSampled,
+        /** Ids in the order of the manifest. */
         routes: all.filter(({ methods }) => methods.size === 0).map(({ route }) => route.id),
+        /** By the ids of the other routes. */
         methods: byRoute(unusedMethods),
+        /** By the ids of the other protected routes, except those whose lines lack the roles. As the log writes them. */
         roles: byRoute(unusedRoles),
       };
     },

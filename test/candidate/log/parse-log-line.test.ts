@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseLogLine } from '../../../src/traffic/access-log/read-logs.ts';
+import { parseLogLine } from '../../../src/traffic/access-log/logged-request.ts';
 
 const REQUEST = {
   level: 30,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { load, type PlannedManifest } from '../../../src/engine/load.ts';
 import { createMemoryEnvironment } from '../../../src/engine/manifest/source.ts';
-import { parseLogLine } from '../../../src/traffic/access-log/read-logs.ts';
+import { parseLogLine } from '../../../src/traffic/access-log/logged-request.ts';
 import { createReplay, type ReplayReport } from '../../../src/traffic/replay/replay.ts';
 
 const UUID = '0b8ba9a2-6c1c-4c2e-9d55-8d2c1a1f7a10';

@@ -1,6 +1,5 @@
 import type { PlannedManifest } from '../../../src/engine/load.ts';
-import type { LogLine } from '../../../src/traffic/access-log/logged-request.ts';
-import { parseLogLine } from '../../../src/traffic/access-log/read-logs.ts';
+import { type LogLine, parseLogLine } from '../../../src/traffic/access-log/logged-request.ts';
 import type { ComparisonResult } from '../../../src/traffic/compare-outcomes.ts';
 import { OutcomeComparison } from '../../../src/traffic/comparison.ts';
 import { LimitEffects } from '../../../src/traffic/replay/limit-effects.ts';
