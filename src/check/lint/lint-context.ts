@@ -13,19 +13,7 @@ import { type LocatedSchema, schemasOfRoute, schemasWithin } from '../../engine/
 export type ValidManifest = Pick<PlannedManifest, 'document' | 'manifest' | 'plan' | 'findings' | 'secrets'>;
 
 /** The input of the rules. */
-export interface LintContext extends ValidManifest {
-  /** In the order of the manifest. */
-  readonly routes: readonly LintRoute[];
-  /** Every JSON Schema of the manifest, including nested ones. */
-  readonly schemas: readonly SchemaNode[];
-  /** Finds the routes that overlap with a route. Sets have the indexes of `routes`. */
-  readonly routeIndex: RouteIndex<LintRoute>;
-  readonly witnessSearch: WitnessSearch<LintRoute>;
-  /** The date, such as `2027-01-31`. */
-  readonly today: string;
-  /** The time, in milliseconds since the Unix epoch. */
-  readonly nowMs: number;
-}
+export type LintContext = Readonly<ReturnType<typeof createLintContext>>;
 
 /** A route as written and as compiled. */
 export interface LintRoute extends PatternRoute {
@@ -35,9 +23,9 @@ export interface LintRoute extends PatternRoute {
 }
 
 /** @param time a date or time in UTC, such as `2027-01-31` */
-export function createLintContext(valid: ValidManifest, time: string): LintContext {
+export function createLintContext(valid: ValidManifest, time: string) {
   const { manifest, plan } = valid;
-  const routes = plan.routes.map((route, index) => ({
+  const routes: readonly LintRoute[] = plan.routes.map((route, index) => ({
     path: ['routes', index],
     entry: manifest.routes[index] as RouteEntry,
     route,
@@ -46,28 +34,29 @@ export function createLintContext(valid: ValidManifest, time: string): LintConte
   const routeIndex = runToEnd(RouteIndex.create<LintRoute>(routes));
   return {
     ...valid,
+    /** In the order of the manifest. */
     routes,
+    /** Every JSON Schema of the manifest, including nested ones. */
     schemas: schemaNodes(manifest),
+    /** Finds the routes that overlap with a route. Sets have the indexes of `routes`. */
     routeIndex,
     witnessSearch: new WitnessSearch(routeIndex, plan.router),
+    /** The date, such as `2027-01-31`. */
     today: time.slice(0, 10),
+    /** The time, in milliseconds since the Unix epoch. */
     nowMs: Date.parse(time),
   };
 }
 
 /** An upstream as written and as compiled, with the path of each endpoint in the manifest. */
-export interface LintUpstream {
-  readonly path: Path;
-  readonly entry: UpstreamEntry;
-  readonly upstream: Plan['upstreams'][number];
-  readonly endpoints: readonly { readonly url: URL; readonly path: Path }[];
-}
+export type LintUpstream = ReturnType<typeof upstreamsOf>[number];
 
-export function upstreamsOf({ manifest, plan }: ValidManifest): LintUpstream[] {
+export function upstreamsOf({ manifest, plan }: ValidManifest) {
   return plan.upstreams.map((upstream) => {
-    const path = ['upstreams', upstream.id];
+    const path: Path = ['upstreams', upstream.id];
     const entry = manifest.upstreams[upstream.id] as UpstreamEntry;
-    const endpointPath = (index: number) => (entry.url === undefined ? [...path, 'urls', index] : [...path, 'url']);
+    const endpointPath = (index: number): Path =>
+      entry.url === undefined ? [...path, 'urls', index] : [...path, 'url'];
     const endpoints = upstream.endpoints.map(({ url }, index) => ({ url, path: endpointPath(index) }));
     return { path, entry, upstream, endpoints };
   });

@@ -66,13 +66,7 @@ export function compileInvariants(manifest: Manifest, findings: Finding[]): Inva
 
 const RULE = 'invariant';
 
-interface Names {
-  readonly routes: readonly string[];
-  readonly upstreams: readonly string[];
-  readonly roles: readonly string[];
-  readonly issuers: readonly string[];
-  readonly rateLimits: readonly string[];
-}
+type Names = ReturnType<typeof namesOf>;
 
 const LABELS: Readonly<Record<keyof Names, string>> = {
   routes: 'route',
@@ -84,7 +78,7 @@ const LABELS: Readonly<Record<keyof Names, string>> = {
 
 type CheckName = (kind: keyof Names, name: string, at: Path) => void;
 
-function namesOf({ routes, upstreams, auth, rateLimits }: Manifest): Names {
+function namesOf({ routes, upstreams, auth, rateLimits }: Manifest) {
   return {
     routes: routes.map(({ id }) => id),
     upstreams: Object.keys(upstreams),

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { BlockList, isIP } from 'node:net';
-import type { RawHeaders } from '../http1/raw-headers.ts';
 import type { Reload, Server } from '../manifest/manifest.generated.ts';
 import { describeFileError, type Environment, fileErrorCode } from '../manifest/source.ts';
 import { durationMs, sizeBytes, timerMs } from '../manifest/units.ts';
@@ -8,59 +7,16 @@ import { type Finding, quoteFreeErrorAt } from '../problem/finding.ts';
 import { familyOf } from './address.ts';
 import type { CompileContext } from './compile-context.ts';
 import { compileResponseHeaders } from './header-rules.ts';
-import { compileTls, type ServerTls } from './tls.ts';
+import { compileTls } from './tls.ts';
 
 /** The settings of the listener, which apply to all routes. */
-export interface ServerSettings {
-  /** One text for each key of `server` in the manifest, equal for equal definitions. */
-  readonly keys: Readonly<
-    Record<
-      | 'workers'
-      | 'tls'
-      | 'trustedProxies'
-      | 'timeouts'
-      | 'limits'
-      | 'responseHeaders'
-      | 'rateLimitHeaders'
-      | 'via'
-      | 'stopping',
-      string
-    >
-  >;
-  /** The number of threads that serve requests. `auto`: one per processor that the process may use. */
-  readonly workers: number | 'auto';
-  /** `undefined` for plain HTTP. */
-  readonly tls: ServerTls | undefined;
-  /** Returns true for the address of a trusted proxy; `undefined` if no peer is trusted. */
-  readonly trustedProxies: ((address: string) => boolean) | undefined;
-  /** Never longer than `requestTimeoutMs`. */
-  readonly headersTimeoutMs: number;
-  readonly requestTimeoutMs: number;
-  readonly keepAliveTimeoutMs: number;
-  /** How long a client may stall: read no bytes of its response, or send no bytes of its body. */
-  readonly stalledTimeoutMs: number;
-  /** Limit of the request line and the headers together. */
-  readonly headerLimitBytes: number;
-  readonly maxHeaders: number;
-  readonly maxConnections: number;
-  readonly maxRequestsPerConnection: number;
-  /** Limit of all buffered bodies together. */
-  readonly bufferLimitBytes: number;
-  /** The pseudonym of this gateway in `Via`; `undefined` for the random one of the process. */
-  readonly via: string | undefined;
-  /** Headers of every response that lacks them, as alternating names and values. */
-  readonly responseHeaders: RawHeaders;
-  /** True if responses have the `RateLimit` fields of the IETF draft 11. */
-  readonly hasRateLimitHeaders: boolean;
-  /** During shutdown: how long the gateway still accepts connections, and how long requests may then take to end. */
-  readonly stopping: { readonly delayMs: number; readonly graceMs: number };
-}
+export type ServerSettings = ReturnType<typeof compileServer>;
 
 const DAY_MS = 86_400_000;
 const KB = 1024;
 const MB = 1024 ** 2;
 
-export function compileServer(entry: Server, context: CompileContext): ServerSettings {
+export function compileServer(entry: Server, context: CompileContext) {
   const { findings } = context;
   const { tls, trustedProxies, timeouts, limits, stopping } = entry;
   const pair = tls && compileTls(tls, ['server', 'tls'], context);
@@ -77,6 +33,7 @@ export function compileServer(entry: Server, context: CompileContext): ServerSet
     inRange(sizeBytes(limits[key]), range, ['limits', key], message, findings);
   const requestTimeoutMs = timeoutMs('request');
   return Object.freeze({
+    /** One text for each key of `server` in the manifest, equal for equal definitions. */
     keys: {
       workers: String(entry.workers),
       tls: pair === undefined ? '' : createHash('sha256').update(JSON.stringify(pair.pem())).digest('hex'),
@@ -88,27 +45,37 @@ export function compileServer(entry: Server, context: CompileContext): ServerSet
       via: entry.via ?? '',
       stopping: JSON.stringify(stopping),
     },
+    /** The number of threads that serve requests. `auto`: one per processor that the process may use. */
     // A number from an environment variable is a string.
     workers: entry.workers === 'auto' ? 'auto' : Number(entry.workers),
+    /** `undefined` for plain HTTP. */
     tls: pair,
+    /** Returns true for the address of a trusted proxy; `undefined` if no peer is trusted. */
     trustedProxies: compileTrustedProxies(trustedProxies, findings),
     // The head is a part of the request, so its timeout cannot be longer.
     headersTimeoutMs: Math.min(timeoutMs('headers'), requestTimeoutMs),
     requestTimeoutMs,
     keepAliveTimeoutMs: timeoutMs('keepAlive'),
+    /** How long a client may stall: read no bytes of its response, or send no bytes of its body. */
     stalledTimeoutMs: timeoutMs('stalled'),
+    /** Limit of the request line and the headers together. */
     headerLimitBytes: limitBytes('headerBytes', [KB, MB], 'this must be from 1KB to 1MB; write for example 16KB'),
     maxHeaders: limits.headers,
     maxConnections: limits.connections,
     maxRequestsPerConnection: limits.requestsPerConnection,
+    /** Limit of all buffered bodies together. */
     bufferLimitBytes: limitBytes(
       'bufferedBodies',
       [MB, Number.POSITIVE_INFINITY],
       'this must be at least 1MB; write for example 256MB',
     ),
+    /** The pseudonym of this gateway in `Via`; `undefined` for the random one of the process. */
     via: entry.via,
+    /** Headers of every response that lacks them, as alternating names and values. */
     responseHeaders: compileResponseHeaders(entry.responseHeaders, findings),
+    /** True if responses have the `RateLimit` fields of the IETF draft 11. */
     hasRateLimitHeaders: entry.rateLimitHeaders !== 'off',
+    /** During shutdown: how long the gateway still accepts connections, and how long requests may then take to end. */
     stopping: { delayMs: stoppingMs('delay'), graceMs: stoppingMs('grace') },
   });
 }

@@ -11,28 +11,7 @@ import {
 } from '../../prove/diff/route-pairing.ts';
 
 /** The differences between two plans, by the ids of routes and upstreams, as the log and the admin API name them. */
-export interface PlanChanges {
-  /** Routes of only one plan, and those with another definition. */
-  readonly added: readonly string[];
-  readonly removed: readonly string[];
-  readonly changed: readonly string[];
-  /** Routes that serve requests without a token that needed a token, or had no route, before. */
-  readonly now_public: readonly string[];
-  /** Routes that need a token for requests that needed none before. */
-  readonly now_protected: readonly string[];
-  /** Upstreams that are new or have a different definition. */
-  readonly upstreams: readonly string[];
-  readonly upstreams_removed: readonly string[];
-  /** Rate limits that are new or have a different definition or store. */
-  readonly rate_limits: readonly string[];
-  readonly rate_limits_removed: readonly string[];
-  /** Keys of `server` whose value, or whose file's content, differs. */
-  readonly server: readonly string[];
-  /** Changed rules: token verification, the role rule, the headers from claims, CORS, the access log. */
-  readonly rules: readonly ('tokens' | 'role' | 'forward' | 'cors' | 'log')[];
-  /** Keys of the manifest that need a restart: until then their old values stay active. */
-  readonly needs_restart: readonly string[];
-}
+export type PlanChanges = ReturnType<typeof changesBetween>;
 
 /** The settings that a process cannot change while it runs. */
 export type StartupSettings = Pick<Plan, 'listen' | 'admin'> & {
@@ -41,24 +20,42 @@ export type StartupSettings = Pick<Plan, 'listen' | 'admin'> & {
 
 /** Compares two plans, step by step. */
 export function* comparePlansSliced(old: Plan, next: Plan): SlicedWork<PlanChanges> {
-  const oldIds = new Set(idsOf(old.routes));
   const routes = newOrChanged(old.routes, next.routes, ({ id, key }) => `${id} ${key}`);
   const removed = missingFrom(next.routes, old.routes);
   const isSame = routes.length + removed.length === 0;
   const pairs = isSame ? [] : yield* pairRoutesSliced(pairingSideOf(old), pairingSideOf(next));
+  return changesBetween(old, next, routes, removed, pairs);
+}
+
+function changesBetween(
+  old: Plan,
+  next: Plan,
+  routes: readonly string[],
+  removed: readonly string[],
+  pairs: readonly RoutePair[],
+) {
+  const oldIds = new Set(idsOf(old.routes));
   const serverKeys = Object.keys(next.server.keys) as (keyof Plan['server']['keys'])[];
   return {
+    /** Routes of only one plan, and those with another definition. */
     added: routes.filter((id) => !oldIds.has(id)),
     removed,
     changed: routes.filter((id) => oldIds.has(id)),
+    /** Routes that serve requests without a token that needed a token, or had no route, before. */
     now_public: newRouteIds(next, pairs.filter(becamePublic)),
+    /** Routes that need a token for requests that needed none before. */
     now_protected: newRouteIds(next, pairs.filter(becameProtected)),
+    /** Upstreams that are new or have a different definition. */
     upstreams: newOrChanged(old.upstreams, next.upstreams, ({ key }) => key),
     upstreams_removed: missingFrom(next.upstreams, old.upstreams),
+    /** Rate limits that are new or have a different definition or store. */
     rate_limits: newOrChanged(old.rateLimits, next.rateLimits, limitDefinition),
     rate_limits_removed: missingFrom(next.rateLimits, old.rateLimits),
+    /** Keys of `server` whose value, or whose file's content, differs. */
     server: serverKeys.filter((key) => old.server.keys[key] !== next.server.keys[key]),
+    /** Changed rules: token verification, the role rule, the headers from claims, CORS, the access log. */
     rules: changedRules(old, next),
+    /** Keys of the manifest that need a restart: until then their old values stay active. */
     needs_restart: settingsNeedingRestart(old, next),
   };
 }
@@ -126,7 +123,7 @@ function formatCount({ length }: readonly string[], noun: string, change: string
   return length === 0 ? '' : `${length} ${noun}${length === 1 ? '' : 's'} ${change}`;
 }
 
-function changedRules(old: Plan, next: Plan): PlanChanges['rules'] {
+function changedRules(old: Plan, next: Plan) {
   const hasChanged = {
     tokens: old.auth?.verifier.key !== next.auth?.verifier.key,
     role: roleOf(old.auth) !== roleOf(next.auth),

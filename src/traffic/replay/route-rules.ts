@@ -20,20 +20,7 @@ export interface ParameterRuleTexts {
 }
 
 /** The rules of a route as texts that are equal for rules that accept the same requests. */
-export interface RouteRules {
-  readonly route: Route;
-  readonly entry: RouteEntry;
-  readonly params: ParameterRuleTexts;
-  readonly query: ParameterRuleTexts;
-  readonly headers: ParameterRuleTexts;
-  /** Of the media types of the body. */
-  readonly types: string;
-  /** Of the content of the body, without its length. */
-  readonly content: string;
-  readonly login: string;
-  /** Of the origins that may open a WebSocket. */
-  readonly origins: string;
-}
+export type RouteRules = ReturnType<typeof rulesOf>;
 
 /** Returns the rules of the routes of a plan, each of which is computed once. */
 export function createRulesOf(side: ReplaySide): (route: Route) => RouteRules {
@@ -47,7 +34,7 @@ export function createRulesOf(side: ReplaySide): (route: Route) => RouteRules {
   return (route) => getOrCreate(known, route, compute);
 }
 
-function rulesOf(route: Route, entry: RouteEntry, index: number, { plan, manifest }: ReplaySide): RouteRules {
+function rulesOf(route: Route, entry: RouteEntry, index: number, { plan, manifest }: ReplaySide) {
   const root = plan.schemas;
   // References to files lead into the root only here.
   const resolved = (valueAt(root, ['routes', index]) ?? entry) as RouteEntry;
@@ -67,14 +54,17 @@ function rulesOf(route: Route, entry: RouteEntry, index: number, { plan, manifes
     params: { ...section('params'), text: section('params').text + (entry.params === undefined ? '' : entry.path) },
     query: section('query'),
     headers: section('headers'),
+    /** Of the media types of the body. */
     types: JSON.stringify([
       body?.types,
       body?.schema !== undefined,
       body?.multipart !== undefined,
       body?.csv !== undefined,
     ]),
+    /** Of the content of the body, without its length. */
     content: textOf([body?.schema, body?.multipart, body?.csv], resolved.body?.schema),
     login: JSON.stringify(entry.login),
+    /** Of the origins that may open a WebSocket. */
     origins: JSON.stringify([entry.websocket, entry.websocket === true ? manifest.cors?.origins : undefined]),
   };
 }
