@@ -1,4 +1,4 @@
-import { createAjvValidator } from '../../src/engine/schema/ajv-validator.ts';
+import { createAjvCompiler } from '../../src/engine/schema/ajv-validator.ts';
 import { createSchemaValidators } from '../../src/engine/schema/value-validator.ts';
 import type { ComparedSchema } from '../../src/prove/schema-comparison/compare-schemas.ts';
 
@@ -13,7 +13,7 @@ export function comparedSchema(schema: unknown, others: Record<string, unknown> 
   const root = { schemas: { ...others, it: schema }, routes: [], files: {} } as unknown as ComparedSchema['root'];
   const path = ['schemas', 'it'];
   const { validatorAt } = createSchemaValidators(root);
-  const validateSmall = createAjvValidator(root, false).compile(path);
+  const validateSmall = createAjvCompiler(root, false)(path);
   let validate: ReturnType<typeof validatorAt> | undefined;
   const accepts = (value: unknown) => {
     validate ??= validatorAt(path);

@@ -42,14 +42,11 @@ const UNEVALUATED_ITEMS: CodeKeywordDefinition = {
 /** Keywords of ajv that are wrong, slow, or validate nothing. */
 const REPLACED = [CONST, ENUM, PREFIX_ITEMS, UNIQUE_ITEMS, MULTIPLE_OF, CONTENT_ENCODING, UNEVALUATED_ITEMS] as const;
 
-/** A configured ajv with the schemas of one root. */
-export interface AjvValidator {
-  /** Compiles the schema at a path of the root. Throws an error that says why if it does not compile. */
-  compile(path: Path): ValidateFunction;
-}
-
-/** Creates a validator that never changes values, and after an error continues only with `allErrors`. Patterns run in linear time. */
-export function createAjvValidator(root: SchemaRoot, allErrors: boolean): AjvValidator {
+/**
+ * Creates the function that compiles the schema at a path of the root. It throws an error that says why if the schema does not compile.
+ * Validators never change values, and after an error continue only with `allErrors`. Patterns run in linear time.
+ */
+export function createAjvCompiler(root: SchemaRoot, allErrors: boolean): (path: Path) => ValidateFunction {
   const ajv = new Ajv2020({
     strict: true,
     strictTypes: false,
@@ -76,18 +73,16 @@ export function createAjvValidator(root: SchemaRoot, allErrors: boolean): AjvVal
     if (validate === undefined) throw new Error('there is no schema at its path');
     return validate;
   };
-  return {
-    compile(path) {
-      try {
-        return compileAt(path);
-      } catch (error) {
-        if (!(error instanceof RangeError)) throw error;
-        // ajv compiles references recursively, and a long chain of them overflows the stack, so start at its end.
-        const reached = reachableSchemas(root, path, Number.POSITIVE_INFINITY);
-        for (const target of targetsIn(reached).reverse()) compileAt(target);
-        return compileAt(path);
-      }
-    },
+  return (path) => {
+    try {
+      return compileAt(path);
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      // ajv compiles references recursively, and a long chain of them overflows the stack, so start at its end.
+      const reached = reachableSchemas(root, path, Number.POSITIVE_INFINITY);
+      for (const target of targetsIn(reached).reverse()) compileAt(target);
+      return compileAt(path);
+    }
   };
 }
 

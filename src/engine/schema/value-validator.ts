@@ -3,7 +3,7 @@ import { getOrCreate } from '../get-or-create.ts';
 import { pointerStep, truncatePointer, valueAt } from '../json-pointer.ts';
 import type { SlicedWork } from '../plan/sliced-work.ts';
 import type { Path } from '../problem/finding.ts';
-import { type AjvValidator, createAjvValidator } from './ajv-validator.ts';
+import { createAjvCompiler } from './ajv-validator.ts';
 import { charge } from './cost-budget.ts';
 import { currentValidation, type InexactNumbers, ROOT_HOLDER } from './exact-numbers.ts';
 import { hiddenKeywordsOf } from './hidden-keywords.ts';
@@ -32,59 +32,45 @@ interface ContentValidator {
   readonly compile: () => SlicedWork<void>;
 }
 
-/** The state of the schemas of a root. */
-export interface SchemaCompilations {
-  readonly compiledContents: ReadonlySet<string>;
-  readonly hasContent: (content: string) => boolean;
-  /** Compiles the selected schemas step by step, so that no request waits for them. */
-  readonly compileAhead: (isNeeded: (content: string) => boolean) => SlicedWork<void>;
-}
+export type SchemaValidators = ReturnType<typeof createSchemaValidators>;
 
-export interface SchemaValidators {
-  /** Returns the validator of the schema at a path. It is compiled on first use. */
-  readonly validatorAt: (path: Path) => ValueValidator;
-  readonly contentValidatorAt: (path: Path) => ContentValidator;
-  readonly compilations: SchemaCompilations;
-}
+/** The state of the schemas of a root. */
+export type SchemaCompilations = SchemaValidators['compilations'];
 
 /** Creates the validators of a root, one for equal contents. A schema with more than `maxServed` subschemas exceeds every cost budget. */
-export function createSchemaValidators(root: SchemaRoot, maxServed = Number.POSITIVE_INFINITY): SchemaValidators {
-  // Created with the first schema, because many manifests have no schema.
-  let ajv: AjvValidator | undefined;
-  let explainingAjv: AjvValidator | undefined;
+export function createSchemaValidators(root: SchemaRoot, maxServed = Number.POSITIVE_INFINITY) {
+  // By `allErrors`. Created with the first schema, because many manifests have no schema.
+  const compilers = new Map<boolean, ReturnType<typeof createAjvCompiler>>();
   const bySchema = new Map<unknown, ContentValidator>();
   const byContent = new Map<string, ContentValidator>();
   const compiledContents = new Set<string>();
   const create = (content: string, path: Path): ContentValidator => {
     let isLarge: boolean | undefined;
-    let first: ValidateFunction | undefined;
-    let explaining: ValidateFunction | undefined;
-    const compileFirst = () => {
-      if (first !== undefined) return first;
-      ajv ??= createAjvValidator(root, false);
-      first = ajv.compile(path);
-      compiledContents.add(content);
-      return first;
-    };
-    const compileExplaining = () => {
-      explainingAjv ??= createAjvValidator(root, true);
-      explaining ??= explainingAjv.compile(path);
-      return explaining;
-    };
+    const functions = new Map<boolean, ValidateFunction>();
+    const functionOf = (allErrors: boolean) =>
+      getOrCreate(functions, allErrors, () => {
+        const compile = getOrCreate(compilers, allErrors, () => createAjvCompiler(root, allErrors));
+        const validate = compile(path);
+        compiledContents.add(content);
+        return validate;
+      });
     const validator = {
       content,
       get isLarge() {
         isLarge ??= reachableSchemas(root, path, maxServed).length > maxServed;
         return isLarge;
       },
-      validate: createValueValidator(() => {
-        if (validator.isLarge) charge(Number.MAX_SAFE_INTEGER);
-        return compileFirst();
-      }, compileExplaining),
+      validate: createValueValidator(
+        () => {
+          if (validator.isLarge) charge(Number.MAX_SAFE_INTEGER);
+          return functionOf(false);
+        },
+        () => functionOf(true),
+      ),
       *compile() {
-        compileFirst();
+        functionOf(false);
         yield;
-        compileExplaining();
+        functionOf(true);
       },
     };
     return validator;
@@ -96,6 +82,7 @@ export function createSchemaValidators(root: SchemaRoot, maxServed = Number.POSI
       return getOrCreate(byContent, content, () => create(content, path));
     });
   };
+  /** Compiles the selected schemas step by step, so that no request waits for them. */
   function* compileAhead(isNeeded: (content: string) => boolean): SlicedWork<void> {
     for (const validator of byContent.values()) {
       if (!validator.isLarge && isNeeded(validator.content)) yield* validator.compile();
@@ -103,9 +90,10 @@ export function createSchemaValidators(root: SchemaRoot, maxServed = Number.POSI
     }
   }
   return {
-    validatorAt: (path) => contentValidatorAt(path).validate,
+    /** Returns the validator of the schema at a path. It is compiled on first use. */
+    validatorAt: (path: Path) => contentValidatorAt(path).validate,
     contentValidatorAt,
-    compilations: { compiledContents, hasContent: (content) => byContent.has(content), compileAhead },
+    compilations: { compiledContents, hasContent: (content: string) => byContent.has(content), compileAhead },
   };
 }
 

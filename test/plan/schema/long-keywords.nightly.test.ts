@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createAjvValidator } from '../../../src/engine/schema/ajv-validator.ts';
+import { createAjvCompiler } from '../../../src/engine/schema/ajv-validator.ts';
 import type { SchemaRoot } from '../../../src/engine/schema/schema-bundle.ts';
 import { bodyRoute, loadText, manifestOf } from '../../manifest/support.ts';
 import { runs } from '../../support/runs.ts';
@@ -19,7 +19,7 @@ function listOf(length: number, item: (index: number) => unknown) {
 
 function compile(schema: unknown) {
   const root = { schemas: { it: schema }, routes: [], files: {} } as unknown as SchemaRoot;
-  return createAjvValidator(root, false).compile(['schemas', 'it']);
+  return createAjvCompiler(root, false)(['schemas', 'it']);
 }
 
 const TEXT = { type: 'string' };
