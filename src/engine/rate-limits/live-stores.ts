@@ -13,14 +13,12 @@ const READY_MS = 2_000;
 /** A store that a reload removed still takes back the requests that it has counted before. */
 const RETIRED_MS = 30_000;
 
-/** The stores of the active plan, with their connections. */
+/** The stores of the active plan, and of one that is prepared, with their connections. */
 export class LiveStores {
   readonly #local: LocalCounters;
   readonly #resolver: NameResolver;
   readonly #logger: Log['logger'];
   readonly #byKey = new Map<string, SharedCounters>();
-  /** Stores of a plan that is not active yet. */
-  readonly #prepared = new Map<string, SharedCounters>();
   readonly #retired = new Map<LiveStore, NodeJS.Timeout>();
 
   constructor(local: LocalCounters, resolver: NameResolver, logger: Log['logger']) {
@@ -46,9 +44,9 @@ export class LiveStores {
   async prepare(limits: readonly RateLimit[]): Promise<void> {
     const added: LiveStore[] = [];
     for (const [key, store] of storesOf(limits)) {
-      if (this.#byKey.has(key) || this.#prepared.has(key)) continue;
+      if (this.#byKey.has(key)) continue;
       const live = new LiveStore(store, this.#resolver, this.#logger);
-      this.#prepared.set(key, new SharedCounters(live, this.#local));
+      this.#byKey.set(key, new SharedCounters(live, this.#local));
       added.push(live);
     }
     if (added.length === 0) return;
@@ -67,18 +65,12 @@ export class LiveStores {
       this.#retire(live);
     }
     void this.prepare(limits);
-    for (const [key, counters] of this.#prepared) {
-      if (stores.has(key)) this.#byKey.set(key, counters);
-      else void counters.live.close();
-    }
-    this.#prepared.clear();
   }
 
   /** Closes all stores after their pending decisions. */
   async close(): Promise<void> {
     for (const timer of this.#retired.values()) clearTimeout(timer);
-    const counters = [...this.#byKey.values(), ...this.#prepared.values()];
-    const stores = [...this.#retired.keys(), ...counters.map(({ live }) => live)];
+    const stores = [...this.#retired.keys(), ...Array.from(this.#byKey.values(), ({ live }) => live)];
     await Promise.all(stores.map((live) => live.close()));
   }
 
