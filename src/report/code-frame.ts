@@ -7,15 +7,14 @@ const LINES_BEFORE = 2;
 const WIDTH = 120;
 
 /**
- * Renders the lines up to a range, with carets under the range. Long lines are cut so that the range stays visible.
+ * Renders the lines of a text up to a range, with carets under the range. Long lines are cut so that the range stays visible.
  *
  *     3 │ routes:
  *     4 │   - id: login
  *     5 │     methd: POST
  *       │     ^^^^^
  */
-export function codeFrame(text: string, range: Range): string {
-  const lines = splitLines(text);
+export function codeFrame(lines: readonly string[], range: Range): string {
   const first = Math.max(1, range.line - LINES_BEFORE);
   const gutter = String(range.line).length;
   const from = range.column > WIDTH ? range.column - 1 - WIDTH / 2 : 0;
@@ -34,21 +33,17 @@ export function createCodeFramer(
   problems: readonly Problem[],
   texts: string | readonly { readonly path: string; readonly text: string }[],
 ): (problem: Problem) => string {
-  const redactedTexts = new Map<string, string>();
+  const linesByFile = new Map<string, readonly string[]>();
   return ({ file, range }) => {
     const text = typeof texts === 'string' ? texts : (texts.find(({ path }) => path === file)?.text ?? '');
     const inFile = () => problems.filter((other) => other.file === file);
-    const redacted = getOrCreate(redactedTexts, file, () => redactSource(text, inFile()));
-    return codeFrame(redacted, range);
+    const lines = getOrCreate(linesByFile, file, () => linesOf(redactSource(text, inFile())));
+    return codeFrame(lines, range);
   };
 }
 
-let last = { text: '', lines: [''] };
-
-/** Splits a text once for all of its problems. */
-function splitLines(text: string): readonly string[] {
-  if (last.text !== text) last = { text, lines: text.replace(/^\uFEFF/, '').split(/\r?\n/) };
-  return last.lines;
+export function linesOf(text: string): readonly string[] {
+  return text.replace(/^\uFEFF/, '').split(/\r?\n/);
 }
 
 function caret(line: string, range: Range, from: number): string {

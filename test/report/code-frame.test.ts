@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Problem } from '../../src/engine/problem/problem.ts';
-import { codeFrame, redactSource } from '../../src/report/code-frame.ts';
+import { codeFrame, linesOf, redactSource } from '../../src/report/code-frame.ts';
 
 const range = (line: number, column: number, endLine = line, endColumn = column + 1) => ({
   line,
@@ -8,7 +8,7 @@ const range = (line: number, column: number, endLine = line, endColumn = column 
   endLine,
   endColumn,
 });
-const framed = (text: string, place: ReturnType<typeof range>) => codeFrame(text, place).split('\n');
+const framed = (text: string, place: ReturnType<typeof range>) => codeFrame(linesOf(text), place).split('\n');
 
 describe('a code frame', () => {
   test('shows two lines before, and a caret under the culprit', () => {
