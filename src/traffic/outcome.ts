@@ -1,7 +1,6 @@
 import { describeOwnResponse } from '../engine/gateway/request/observed-request.ts';
 import type { RequestTarget } from '../engine/gateway/request/request-target.ts';
 import { Refusal, type RefusalCode } from '../engine/gateway/response/refusal.ts';
-import { getOrCreate } from '../engine/get-or-create.ts';
 import type { Plan } from '../engine/plan/plan.ts';
 import type { ForwardingRoute, Route } from '../engine/plan/route-definition.ts';
 import { limitDefinition } from '../engine/rate-limits/rate-limit.ts';
@@ -78,13 +77,9 @@ export type Outcome =
     }
   | { readonly kind: 'unknown'; readonly route: string | undefined; readonly reason: UnknownReason };
 
-const endpointTexts = new WeakMap<ForwardingRoute['upstream'], string>();
-
 /** Returns a text that is equal for upstreams with the same endpoints. It may have values of the environment: never print it. */
-export function endpointsOf(upstream: ForwardingRoute['upstream']): string {
-  return getOrCreate(endpointTexts, upstream, ({ endpoints }) =>
-    JSON.stringify(endpoints.map(({ url }) => url.href).sort()),
-  );
+export function endpointsOf({ endpoints }: ForwardingRoute['upstream']): string {
+  return JSON.stringify(endpoints.map(({ url }) => url.href).sort());
 }
 
 /** Returns a text that is equal for routes with the same rules for tokens, roles and rates. */

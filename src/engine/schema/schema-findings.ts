@@ -80,9 +80,6 @@ function* patternFindings(root: SchemaRoot, pattern: string, path: Path, error: 
   else yield error(path, RULE, `this pattern is not supported: ${reason}`);
 }
 
-/** The names of the shared schemas of each root: thousands of references may be unknown. */
-const schemaNames = new WeakMap<SchemaRoot, string[]>();
-
 function* referenceFindings(root: SchemaRoot, reference: string, path: Path): Generator<Finding> {
   const [first, name, ...rest] = referencePath(reference) ?? [];
   // References to files are checked when the files are read.
@@ -95,14 +92,7 @@ function* referenceFindings(root: SchemaRoot, reference: string, path: Path): Ge
       : 'write #/schemas/ and a name, or the relative path of a file';
     yield errorAt(path, RULE, `"${reference}" refers to something outside of "schemas"; ${remedy}`);
   } else if (!Object.hasOwn(root.schemas, name))
-    yield errorAt(
-      path,
-      RULE,
-      `no schema is named "${name}"${suggestion(
-        name,
-        getOrCreate(schemaNames, root, ({ schemas }) => Object.keys(schemas)),
-      )}`,
-    );
+    yield errorAt(path, RULE, `no schema is named "${name}"${suggestion(name, Object.keys(root.schemas))}`);
   else if (isSchema(root.schemas[name]) && !leadsToSchema(root.schemas[name], rest))
     yield errorAt(
       path,
