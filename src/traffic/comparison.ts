@@ -37,19 +37,19 @@ type CountedGroup<Witness> = Pick<ChangeGroup<Witness>, 'kind' | 'from' | 'to'> 
 };
 
 /** The results that a comparison has counted, as plain data that another thread can receive. */
-export interface ComparisonTotals<Witness> {
-  requests: number;
-  same: number;
-  readonly unknown: Map<UnknownReason, number>;
-  readonly changed: Map<ChangeKind, number>;
-  readonly groups: Map<string, CountedGroup<Witness>>;
-  ungrouped: number;
-  /** The callers of all groups together. */
-  callers: number;
-}
+export type ComparisonTotals<Witness> = ReturnType<typeof createTotals<Witness>>;
 
-function createTotals<Witness>(): ComparisonTotals<Witness> {
-  return { requests: 0, same: 0, unknown: new Map(), changed: new Map(), groups: new Map(), ungrouped: 0, callers: 0 };
+function createTotals<Witness>() {
+  return {
+    requests: 0,
+    same: 0,
+    unknown: new Map<UnknownReason, number>(),
+    changed: new Map<ChangeKind, number>(),
+    groups: new Map<string, CountedGroup<Witness>>(),
+    ungrouped: 0,
+    /** The callers of all groups together. */
+    callers: 0,
+  };
 }
 
 /** Reasons come from a small table and routes from the manifest, but their combinations could fill the memory. */

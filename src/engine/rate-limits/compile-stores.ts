@@ -4,7 +4,12 @@ import { timerMs } from '../manifest/units.ts';
 import { errorAt, errorAtKey, type Finding, type Path, quoteFreeErrorAt } from '../problem/finding.ts';
 import { type CompileContext, checkSecret, requireSecretFromEnvironment } from '../settings/compile-context.ts';
 import { readCertificate } from '../settings/tls.ts';
-import type { CounterStore, RedisSettings } from './rate-limit.ts';
+
+/** A compiled store: counters that several gateways share. */
+export type CounterStore = NonNullable<ReturnType<typeof compileStore>>;
+
+/** The addresses and credentials of Redis. */
+export type RedisSettings = NonNullable<ReturnType<typeof compileRedis>>;
 
 /** Stores by id; `undefined` for one with errors. */
 export type Stores = ReadonlyMap<string, CounterStore | undefined>;
@@ -16,24 +21,30 @@ export function compileStores(entries: Manifest['stores'], context: CompileConte
   return new Map(Object.entries(entries).map(([id, entry]) => [id, compileStore(id, entry, context)]));
 }
 
-function compileStore(id: string, entry: StoreEntry, context: CompileContext): CounterStore | undefined {
+function compileStore(id: string, entry: StoreEntry, context: CompileContext) {
   const path = ['stores', id];
   const { secret } = entry;
   checkSecret(secret, [...path, 'secret'], { rule: 'store-secret', min: MIN_SECRET }, context);
   const redis = compileRedis(entry.redis, [...path, 'redis'], context);
   if (redis === undefined) return undefined;
   const { timeout, onFailure } = entry;
-  const settings = { redis: () => redis, secret: () => secret, timeoutMs: timerMs(timeout), onFailure } as const;
   return Object.freeze({
     id,
+    /** A hash, equal for equal definitions. A reload keeps the connections of stores with an equal key. */
     key: hash('sha256', JSON.stringify([id, redis, secret, timeout, onFailure])),
-    ...settings,
+    /** A function, so that a printed plan contains no password. */
+    redis: () => redis,
+    /** The key of the HMAC that replaces values before they leave the process. A function for the same reason. */
+    secret: () => secret,
+    /** The time limit of a decision. */
+    timeoutMs: timerMs(timeout),
+    onFailure,
   });
 }
 
 const KINDS = { url: 'server', sentinels: 'sentinel', cluster: 'cluster' } as const;
 
-function compileRedis(entry: string | Redis, path: Path, context: CompileContext): RedisSettings | undefined {
+function compileRedis(entry: string | Redis, path: Path, context: CompileContext) {
   const settings: Redis = typeof entry === 'string' ? { url: entry } : entry;
   const [key, other] = (['url', 'sentinels', 'cluster'] as const).filter((each) => settings[each] !== undefined);
   if (key === undefined || other !== undefined) {
@@ -52,12 +63,16 @@ function compileRedis(entry: string | Redis, path: Path, context: CompileContext
   const user = { username: textOf(first.username), password: textOf(first.password) };
   return {
     kind: KINDS[key],
-    urls: servers.map(({ protocol, host }) => `${protocol}//${host}`),
+    /** The URLs of the server, of the Sentinel servers, or of nodes of the cluster, without credentials. */
+    urls: servers.map(({ protocol, host }) => `${protocol}//${host}`) as readonly string[],
+    /** The name of the primary, for Sentinel. */
     name: settings.name,
     database: databaseOf(first),
     username: settings.username ?? user.username,
     password: settings.password ?? user.password,
+    /** The user of the Sentinel servers; `undefined` if they need none. */
     sentinelUser: key === 'sentinels' && user.password !== undefined ? user : undefined,
+    /** The certificate authorities in PEM; `undefined`: those of Node. */
     ca: ca?.text,
   };
 }

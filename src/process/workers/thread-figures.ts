@@ -3,25 +3,18 @@ import type { Gateway } from '../../engine/gateway/gateway.ts';
 import { validationPool } from '../../engine/validation/body-rule.ts';
 
 /** Numbers of one worker that are not in shared memory. */
-export interface ThreadFigures {
-  /** Open connections of clients. */
-  readonly connections: number;
-  /** Milliseconds in which the event loop of the thread was active, and idle. */
-  readonly eventLoop: { readonly active: number; readonly idle: number };
-  readonly validation: (typeof validationPool)['status'];
-  readonly dns: Pick<Gateway['resolver']['counts'], 'outcomes' | 'buckets' | 'sumMs' | 'stale'> & {
-    /** Lookups in progress or in the queue. */
-    readonly inFlight: number;
-  };
-}
+export type ThreadFigures = ReturnType<typeof readFigures>;
 
-export function readFigures({ clients, resolver }: Pick<Gateway, 'clients' | 'resolver'>): ThreadFigures {
+export function readFigures({ clients, resolver }: Pick<Gateway, 'clients' | 'resolver'>) {
   const { active, idle } = performance.eventLoopUtilization();
   const { outcomes, buckets, sumMs, stale } = resolver.counts;
   return {
+    /** Open connections of clients. */
     connections: clients.workerConnections,
+    /** Milliseconds in which the event loop of the thread was active, and idle. */
     eventLoop: { active, idle },
     validation: validationPool.status,
+    /** `inFlight`: lookups in progress or in the queue. */
     dns: { outcomes, buckets, sumMs, stale, inFlight: resolver.inFlight },
   };
 }

@@ -9,14 +9,14 @@ import type { RateLimit } from '../../engine/rate-limits/rate-limit.ts';
 import { rateLimitFields } from '../../engine/rate-limits/rate-limiter.ts';
 import type { LoggedRequest, LogLine } from '../access-log/logged-request.ts';
 import { type ComparisonResult, compareOutcomes } from '../compare-outcomes.ts';
-import { type ComparisonReport, OutcomeComparison } from '../comparison.ts';
+import { OutcomeComparison } from '../comparison.ts';
 import { forwardedOutcome, type Outcome, ownOutcome, refusedOutcome, thrownOutcome, UnknownFact } from '../outcome.ts';
 import { createKeyedPaths } from './keyed-paths.ts';
 import { type CounterEffects, isIn, LimitEffects } from './limit-effects.ts';
 import { createLoggedFacts, createRefusal, type LoggedFacts, type LogManifest } from './logged-facts.ts';
 import { LoggedSteps } from './logged-steps.ts';
 import { createRulesOf, type ReplaySide, type RouteRules } from './route-rules.ts';
-import { createUnusedRoutes, type UnusedReport } from './unused-routes.ts';
+import { createUnusedRoutes } from './unused-routes.ts';
 
 /** The lines of a log that another manifest wrote. */
 export interface OtherManifest {
@@ -35,14 +35,7 @@ interface ReadLines {
   linesWithoutFacts: number;
 }
 
-export interface ReplayReport extends Readonly<ReadLines> {
-  readonly otherManifests: readonly OtherManifest[];
-  /** Compares the log with the manifest that is said to have written it. */
-  readonly calibration: ComparisonReport<LogLine>;
-  /** Compares the log with the new manifest, except lines that the calibration did not reproduce. */
-  readonly comparison: ComparisonReport<LogLine>;
-  readonly unused: UnusedReport;
-}
+export type ReplayReport = ReturnType<Replay['report']>;
 
 interface ReplayedResult {
   readonly calibration: ComparisonResult;
@@ -96,12 +89,14 @@ export function createReplay(old: ReplaySide, next: ReplaySide) {
   }
 
   /** Ends the replay. */
-  function report(): ReplayReport {
+  function report() {
     limitEffects.release(comparison);
     return {
       ...read,
       otherManifests: [...otherManifests.values()],
+      /** Compares the log with the manifest that is said to have written it. */
       calibration: calibration.report(),
+      /** Compares the log with the new manifest, except lines that the calibration did not reproduce. */
       comparison: comparison.report(),
       unused: unused.report(),
     };

@@ -3,8 +3,8 @@ import { runInNewContext } from 'node:vm';
 import { pino } from 'pino';
 import { afterAll, expect, it } from 'vitest';
 import { NameResolver } from '../../../src/engine/dns/name-resolver.ts';
+import type { CounterStore } from '../../../src/engine/rate-limits/compile-stores.ts';
 import { LiveStore } from '../../../src/engine/rate-limits/live-store.ts';
-import type { CounterStore } from '../../../src/engine/rate-limits/rate-limit.ts';
 import { COUNT } from '../../../src/engine/rate-limits/redis/gcra-script.ts';
 import { hasRedis, startRedis, stopRedis, until } from '../../support/redis.ts';
 

@@ -3,8 +3,9 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { pino } from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
 import { NameResolver } from '../../../src/engine/dns/name-resolver.ts';
+import type { CounterStore, RedisSettings } from '../../../src/engine/rate-limits/compile-stores.ts';
 import { LiveStore } from '../../../src/engine/rate-limits/live-store.ts';
-import type { CounterStore, RateLimit, RedisSettings } from '../../../src/engine/rate-limits/rate-limit.ts';
+import type { RateLimit } from '../../../src/engine/rate-limits/rate-limit.ts';
 import { COUNT } from '../../../src/engine/rate-limits/redis/gcra-script.ts';
 import { SimultaneousCounts } from '../../../src/engine/rate-limits/shared-counters.ts';
 import { createPair } from '../../support/certificate.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { load } from '../../../src/engine/load.ts';
 import { createMemoryEnvironment } from '../../../src/engine/manifest/source.ts';
-import type { RedisSettings } from '../../../src/engine/rate-limits/rate-limit.ts';
+import type { RedisSettings } from '../../../src/engine/rate-limits/compile-stores.ts';
 
 const ENV = {
   SECRET: 'a secret of the gateways of a test',

@@ -11,23 +11,13 @@ import {
 import { MAX_DEPTH, MAX_MEMBERS, MAX_NODES, type YamlValue } from '../yaml-values.ts';
 import { Cursor, isQuoted, LINE_END, NotSimple, scalarEnd, scalarValue } from './cursor.ts';
 
-/** A text that was read without the YAML parser. */
-interface SimpleDocument {
-  readonly value: YamlValue;
-  readonly positions: ValuePositions;
-  /** The offsets of the comments. */
-  readonly comments: readonly number[];
-  /** True if a scalar without quotes has a character that looks like one of YAML. */
-  readonly hasLookAlike: boolean;
-}
-
 /**
  * Reads YAML text of simple forms: maps and lists, as blocks or in brackets, and scalars on one line. JSON is such text. Returns the values and positions that the YAML parser finds, in less than a tenth of its time. Returns `undefined` for any
  * other text, and for text with an error: the YAML parser reads it.
  *
  * @param text a text without an error of `findTextError`
  */
-export function readSimpleYaml(text: string): SimpleDocument | undefined {
+export function readSimpleYaml(text: string) {
   // The YAML parser has its own rules for tabs and byte order marks.
   if (text.includes('\t') || text.includes('\uFEFF')) return undefined;
   try {
@@ -62,13 +52,20 @@ class SimpleReader {
     this.#cursor = new Cursor(text);
   }
 
-  read(): SimpleDocument {
+  read() {
     const cursor = this.#cursor;
     if (cursor.column === 0 && cursor.skip(DOCUMENT_START)) cursor.endLine();
     if (cursor.column !== 0) throw new NotSimple();
     const value = cursor.sees(OPENING) ? this.#readLine(0) : this.#readBlock(0);
     if (cursor.character !== undefined) throw new NotSimple();
-    return { value, positions: this.#positions, comments: cursor.comments, hasLookAlike: this.#hasLookAlike };
+    return {
+      value,
+      positions: this.#positions,
+      /** The offsets of the comments. */
+      comments: cursor.comments,
+      /** True if a scalar without quotes has a character that looks like one of YAML. */
+      hasLookAlike: this.#hasLookAlike,
+    };
   }
 
   #readBlock(column: number): YamlValue {

@@ -1,4 +1,4 @@
-import type { CounterStore, RedisSettings } from '../rate-limit.ts';
+import type { CounterStore, RedisSettings } from '../compile-stores.ts';
 import { beginDeadline } from './deadline.ts';
 import { COUNT, runScript } from './gcra-script.ts';
 import { openCluster } from './redis-cluster.ts';

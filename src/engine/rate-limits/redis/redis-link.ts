@@ -1,6 +1,6 @@
 import type { RedisClientOptions } from '@redis/client';
 import type { NameResolver } from '../../dns/name-resolver.ts';
-import type { RedisSettings } from '../rate-limit.ts';
+import type { RedisSettings } from '../compile-stores.ts';
 import { beginDeadline } from './deadline.ts';
 import { StoreError, storeErrorOf } from './store-error.ts';
 
