@@ -267,7 +267,7 @@ describe('connections to other servers', () => {
       'src/engine/settings/tls.ts',
     ]);
     expect(containing('loadTls().connect')).toEqual(['src/engine/http1/dial.ts']);
-    expect(importing('node:dns', /./)).toEqual(['src/engine/dns/lookup-slots.ts']);
+    expect(importing('node:dns', /./)).toEqual(['src/engine/dns/dns-lookup.ts']);
     expect(importing('node:dns/promises', /./)).toEqual([]);
   });
 });

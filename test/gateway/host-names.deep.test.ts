@@ -210,7 +210,7 @@ describe.concurrent('a name that does not resolve', () => {
     });
     const waiting = Array.from({ length: 200 }, () => site.refusal('/slow'));
     await until(() => expect(site.gateway.metrics.inFlight).toBe(200));
-    await until(() => expect(site.resolver.inFlight).toBe(1));
+    await until(() => expect(site.resolver.counts.inFlight).toBe(1));
     await readFile(new URL(import.meta.url));
     for (const path of ['/good', '/literal', '/good']) expect(await site.get(path)).toBe('127.77.0.1');
     // The requests to other upstreams finished while the 200 requests waited.
@@ -224,7 +224,7 @@ describe.concurrent('a name that does not resolve', () => {
         expect.stringMatching(/^upstream_(?:connect_timeout|etimeout)$/),
       ]);
     expect(String(refusals[0])).toBe('504,upstream_timeout,upstream_connect_timeout');
-    await until(() => expect(site.resolver.inFlight).toBe(0));
+    await until(() => expect(site.resolver.counts.inFlight).toBe(0));
     // The connect timeout ends the first requests before the lookup ends.
     expect(site.told.map(({ upstream, event }) => [upstream, event])).toEqual([
       ['slow', 'unhealthy'],
@@ -238,10 +238,10 @@ describe.concurrent('a name that does not resolve', () => {
     const aborts = Array.from({ length: 20 }, () => new AbortController());
     const all = aborts.map(({ signal }) => fetch(`${site.url}/slow`, { signal }).catch(() => 'aborted'));
     await until(() => expect(site.gateway.metrics.inFlight).toBe(20));
-    await until(() => expect(site.resolver.inFlight).toBe(1));
+    await until(() => expect(site.resolver.counts.inFlight).toBe(1));
     for (const abort of aborts) abort.abort();
     await Promise.all(all);
-    await until(() => expect(site.resolver.inFlight).toBe(0));
+    await until(() => expect(site.resolver.counts.inFlight).toBe(0));
   });
 
   it('opens the breaker of its own endpoint, and requests go to the other one', async () => {

@@ -50,11 +50,7 @@ export const UPSTREAM_METRICS: readonly Metric[] = [
       return [['', { counts: buckets, sumMs, boundsMs: gateway.resolver.counts.boundsMs }]];
     },
   ),
-  metric(
-    'dns_lookups_in_flight',
-    'DNS lookups in progress or in the queue.',
-    ({ workers }) => workers.telemetry.totals.dns.inFlight,
-  ),
+  metric('dns_lookups_in_flight', 'DNS lookups in progress.', ({ workers }) => workers.telemetry.totals.dns.inFlight),
   metric('dns_failing_names', 'Host names whose last lookup failed.', ({ gateway }) => gateway.resolver.failingNames),
   metric(
     'dns_stale_addresses_served_total',

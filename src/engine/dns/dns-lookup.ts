@@ -1,5 +1,4 @@
-import type { RecordWithTtl, Resolver } from 'node:dns';
-import type { LookupSlots, SlotHolder } from './lookup-slots.ts';
+import { type RecordWithTtl, Resolver } from 'node:dns';
 import { DnsError, type DnsErrorCode } from './resolution-status.ts';
 
 /** The addresses of a name. */
@@ -12,8 +11,6 @@ export interface DnsResult {
 }
 
 export interface DnsLookupListener {
-  readonly hasWaiters: boolean;
-  readonly isFailing: boolean;
   /** Returns the full names to query, in order. */
   candidateNames(): readonly string[];
   /** The addresses of one family are available, and the query for the other one continues. */
@@ -29,6 +26,11 @@ const TIMEOUT_MS = 5_000;
 /** The time limit after the last waiter has left: a slow name can still resolve, and a name server that hangs still counts as failed. */
 const ABANDONED_TIMEOUT_MS = 1_000;
 
+/** The timeouts of c-ares for the first try and for each try. */
+const TRY_MS = 1_000;
+const MAX_TRY_MS = 2_000;
+const TRIES = 3;
+
 /** The resolution delay of RFC 8305 section 3. */
 const RESOLUTION_DELAY_MS = 50;
 
@@ -43,63 +45,47 @@ interface FamilyResult {
   readonly code: string | undefined;
 }
 
-/** One lookup of a name: waits for a slot, then queries both address families in parallel, and the full names in sequence. */
-export class DnsLookup implements SlotHolder {
-  readonly #slots: LookupSlots;
+/** One lookup of a name: queries both address families in parallel, and the full names in sequence. */
+export class DnsLookup {
   readonly #listener: DnsLookupListener;
-  /** Present once the lookup has a slot. */
-  #channel: Resolver | undefined;
+  /** A channel of its own, so that the lookup can be cancelled separately. */
+  readonly #channel = new Resolver({ timeout: TRY_MS, tries: TRIES, maxTimeout: MAX_TRY_MS });
   #names: readonly string[] = [];
   #families = new Map<4 | 6, FamilyResult>();
   #timer: NodeJS.Timeout | undefined;
   #partialTimer: NodeJS.Timeout | undefined;
-  #startedAt = 0;
+  readonly #startedAt = performance.now();
   #partial: DnsResult | undefined;
   #hasServerFailed = false;
   #hasEnded = false;
 
-  constructor(slots: LookupSlots, listener: DnsLookupListener) {
-    this.#slots = slots;
+  /** @param servers empty to let c-ares find them */
+  constructor(servers: readonly string[], listener: DnsLookupListener) {
     this.#listener = listener;
+    if (servers.length > 0) this.#channel.setServers(servers);
   }
 
   start(): void {
-    this.#slots.acquire(this);
-  }
-
-  get hasWaiters(): boolean {
-    return this.#listener.hasWaiters;
-  }
-
-  get isFailing(): boolean {
-    return this.#listener.isFailing;
+    this.#setTimeout(TIMEOUT_MS);
+    this.#names = this.#listener.candidateNames();
+    this.#query(0);
   }
 
   /** Called when a lookup without waiters gets its first one. */
   onFirstWaiter(): void {
-    if (this.#channel === undefined) this.#slots.preemptFor(this);
-    else this.#setTimeout(Math.max(this.#startedAt + TIMEOUT_MS - performance.now(), 0));
+    this.#setTimeout(Math.max(this.#startedAt + TIMEOUT_MS - performance.now(), 0));
   }
 
   /** Called when the last waiter leaves. */
   onLastWaiterLeft(): void {
-    if (this.#channel === undefined) this.cancel();
-    else this.#setTimeout(ABANDONED_TIMEOUT_MS);
+    this.#setTimeout(ABANDONED_TIMEOUT_MS);
   }
 
   cancel(): void {
     if (this.#end()) this.#listener.onCancelled();
   }
 
-  onSlot(channel: Resolver): void {
-    this.#startedAt = performance.now();
-    this.#setTimeout(TIMEOUT_MS);
-    this.#channel = channel;
-    this.#names = this.#listener.candidateNames();
-    this.#query(channel, 0);
-  }
-
-  #query(channel: Resolver, index: number): void {
+  #query(index: number): void {
     const name = this.#names[index];
     if (name === undefined) {
       this.#fail(this.#hasServerFailed ? 'EAI_AGAIN' : 'ENOTFOUND');
@@ -109,13 +95,13 @@ export class DnsLookup implements SlotHolder {
     const onRecords = (family: 4 | 6) => (error: NodeJS.ErrnoException | null, records?: RecordWithTtl[]) => {
       if (this.#hasEnded) return;
       this.#families.set(family, { records: records ?? [], code: error?.code });
-      this.#evaluate(channel, index);
+      this.#evaluate(index);
     };
-    channel.resolve4(name, { ttl: true }, onRecords(4));
-    channel.resolve6(name, { ttl: true }, onRecords(6));
+    this.#channel.resolve4(name, { ttl: true }, onRecords(4));
+    this.#channel.resolve6(name, { ttl: true }, onRecords(6));
   }
 
-  #evaluate(channel: Resolver, index: number): void {
+  #evaluate(index: number): void {
     const result = this.#result();
     const hasAddresses = result.ips.length > 0;
     if (this.#families.size < 2) {
@@ -135,7 +121,7 @@ export class DnsLookup implements SlotHolder {
       return;
     }
     if (codes.length > 0) this.#hasServerFailed = true;
-    this.#query(channel, index + 1);
+    this.#query(index + 1);
   }
 
   #result(): DnsResult {
@@ -180,8 +166,7 @@ export class DnsLookup implements SlotHolder {
     this.#hasEnded = true;
     clearTimeout(this.#timer);
     clearTimeout(this.#partialTimer);
-    this.#channel?.cancel();
-    this.#slots.release(this);
+    this.#channel.cancel();
     return true;
   }
 }

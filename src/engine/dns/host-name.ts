@@ -2,7 +2,6 @@ import { AddressList, type HostAddress } from './address-list.ts';
 import { DnsLookup, type DnsLookupListener, type DnsResult } from './dns-lookup.ts';
 import { Freshness } from './freshness.ts';
 import type { LookupCounts } from './lookup-counts.ts';
-import type { LookupSlots } from './lookup-slots.ts';
 import { isLocalhostName } from './loopback.ts';
 import type { DnsError, DnsErrorCode, ResolutionState, ResolutionStatus } from './resolution-status.ts';
 import type { ResolverFiles } from './resolver-files.ts';
@@ -14,7 +13,8 @@ type AddressCallback = (error: DnsError | undefined, addresses: readonly HostAdd
 /** The parts of a resolver that its names share. */
 export interface ResolverContext {
   readonly files: ResolverFiles;
-  readonly slots: LookupSlots;
+  /** Returns the name servers of the next lookup; empty to let c-ares find them. */
+  readonly servers: () => readonly string[];
   readonly counts: LookupCounts;
   readonly now: () => number;
   /** Reports that a name stops resolving, with the reason, or resolves again. */
@@ -56,10 +56,6 @@ export class HostName implements DnsLookupListener {
 
   get isFailing(): boolean {
     return this.#error !== undefined;
-  }
-
-  get hasWaiters(): boolean {
-    return this.#waiters.size > 0;
   }
 
   get isLookingUp(): boolean {
@@ -115,7 +111,8 @@ export class HostName implements DnsLookupListener {
   refresh(): void {
     this.#readHosts();
     if (this.#isStatic || this.#lookup !== undefined) return;
-    this.#lookup = new DnsLookup(this.#context.slots, this);
+    this.#context.counts.inFlight += 1;
+    this.#lookup = new DnsLookup(this.#context.servers(), this);
     this.#lookup.start();
   }
 
@@ -129,7 +126,7 @@ export class HostName implements DnsLookupListener {
 
   /** Cancels the lookup unless a connection waits for it. */
   cancelRefresh(): void {
-    if (!this.hasWaiters) this.#lookup?.cancel();
+    if (this.#waiters.size === 0) this.#lookup?.cancel();
   }
 
   candidateNames(): readonly string[] {
@@ -170,6 +167,7 @@ export class HostName implements DnsLookupListener {
 
   #end(): number {
     this.#lookup = undefined;
+    this.#context.counts.inFlight -= 1;
     const now = this.#context.now();
     this.#freshness.recordLookupEnd(now);
     return now;

@@ -9,6 +9,8 @@ export class LookupCounts {
   /** The count of each bucket, not cumulative. The last bucket counts everything above the last bound. */
   readonly buckets = this.boundsMs.map(() => 0).concat(0);
   sumMs = 0;
+  /** Lookups in progress. */
+  inFlight = 0;
   /** Connections to addresses whose time to live had expired. */
   stale = 0;
 

@@ -2,7 +2,6 @@ import { isIP } from 'node:net';
 import { getOrCreate } from '../get-or-create.ts';
 import { HostName, type ResolverContext } from './host-name.ts';
 import { LookupCounts } from './lookup-counts.ts';
-import { LookupSlots } from './lookup-slots.ts';
 import type { DnsErrorCode, ResolutionStatus } from './resolution-status.ts';
 import { ResolverFiles } from './resolver-files.ts';
 
@@ -45,17 +44,10 @@ export class NameResolver {
     const { hostsPath = '/etc/hosts', resolvConfPath = '/etc/resolv.conf', servers } = options;
     const { now = () => performance.now() } = options;
     const files = new ResolverFiles(hostsPath, resolvConfPath);
-    const slots = new LookupSlots(() => servers ?? files.resolvConf.servers);
     const report: ResolutionListener = (name, reason) => {
       for (const listener of this.#listeners) listener(name, reason);
     };
-    this.#context = { files, slots, counts: this.counts, now, report };
-  }
-
-  /** The number of lookups on the network or waiting for a slot. */
-  get inFlight(): number {
-    const { inUse, waiting } = this.#context.slots;
-    return inUse + waiting;
+    this.#context = { files, servers: () => servers ?? files.resolvConf.servers, counts: this.counts, now, report };
   }
 
   get names(): number {

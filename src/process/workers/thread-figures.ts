@@ -7,15 +7,14 @@ export type ThreadFigures = ReturnType<typeof readFigures>;
 
 export function readFigures({ clients, resolver }: Pick<Gateway, 'clients' | 'resolver'>) {
   const { active, idle } = performance.eventLoopUtilization();
-  const { outcomes, buckets, sumMs, stale } = resolver.counts;
+  const { outcomes, buckets, sumMs, stale, inFlight } = resolver.counts;
   return {
     /** Open connections of clients. */
     connections: clients.workerConnections,
     /** Milliseconds in which the event loop of the thread was active, and idle. */
     eventLoop: { active, idle },
     validation: validationPool.status,
-    /** `inFlight`: lookups in progress or in the queue. */
-    dns: { outcomes, buckets, sumMs, stale, inFlight: resolver.inFlight },
+    dns: { outcomes, buckets, sumMs, stale, inFlight },
   };
 }
 
