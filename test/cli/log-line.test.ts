@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatLogLine } from '../../src/cli/run/log-line.ts';
+import { formatLogLine } from '../../src/cli/run/streams.ts';
 
 const line = (members: object) => JSON.stringify({ level: 30, time: 1_767_225_600_000, ...members });
 

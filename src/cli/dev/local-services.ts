@@ -1,7 +1,8 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { PlannedManifest } from '../../engine/load.ts';
 import { tokenEntries } from '../../engine/tokens/token-entries.ts';
 import { callerOfRole } from '../../prove/offline/role-claims.ts';
-import { startEcho } from './echo.ts';
+import { startLocalServer } from './local-server.ts';
 import { startTokenIssuer } from './token-issuer.ts';
 
 const ECHO_PORT = 7003;
@@ -39,7 +40,7 @@ export async function startServices({ manifest, secrets }: PlannedManifest, env:
       })
     : undefined;
   const upstreams = UPSTREAM_VARIABLES.filter(isNeeded);
-  const echo = upstreams.length > 0 ? await startEcho(ECHO_PORT) : undefined;
+  const echo = upstreams.length > 0 ? await startLocalServer(ECHO_PORT, echoRequest) : undefined;
   const environment: Readonly<Record<string, string>> = {
     ...(issuer && { [KEYS_VARIABLE]: issuer.jwksUrl }),
     ...(echo && Object.fromEntries(upstreams.map((name) => [name, echo.url]))),
@@ -50,4 +51,39 @@ export async function startServices({ manifest, secrets }: PlannedManifest, env:
     environment,
     close: () => Promise.all([echo?.close(), issuer?.close()]),
   };
+}
+
+/** Longer bodies are counted, not repeated. */
+const MAX_BODY_BYTES = 65_536;
+
+/** Responds with 200 and the request as it received it, in JSON. */
+async function echoRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    if (length < MAX_BODY_BYTES) chunks.push(chunk);
+    length += chunk.length;
+  }
+  const received = {
+    method: request.method,
+    url: request.url,
+    headers: headersOf(request),
+    bodyBytes: length,
+    body: Buffer.concat(chunks).subarray(0, MAX_BODY_BYTES).toString(),
+  };
+  const text = `${JSON.stringify(received, null, 2)}\n`;
+  response.setHeader('content-type', 'application/json; charset=utf-8');
+  response.end(text);
+}
+
+/** Returns the headers with their names as sent. A repeated header has a list of values. */
+function headersOf({ rawHeaders }: IncomingMessage): Record<string, string | string[]> {
+  const headers = new Map<string, string[]>();
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const [name = '', value = ''] = rawHeaders.slice(at, at + 2);
+    headers.set(name, [...(headers.get(name) ?? []), value]);
+  }
+  return Object.fromEntries(
+    [...headers].map(([name, values]) => [name, values.length === 1 ? (values[0] ?? '') : values]),
+  );
 }
