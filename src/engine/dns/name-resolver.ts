@@ -17,7 +17,7 @@ export interface NameResolverOptions {
 /** Called when a name stops resolving, with the reason, or resolves again. */
 type ResolutionListener = (name: string, reason: DnsErrorCode | undefined) => void;
 
-/** The most cached names, far above any manifest. Beyond it, the resolver drops the least recently used name. */
+/** The most cached names, far above any manifest. Beyond it, the resolver drops the name that it looked up longest ago. */
 const MAX_NAMES = 4_096;
 const TICK_MS = 1_000;
 /** The minimum time between two background lookups of a name. */
@@ -64,7 +64,8 @@ export class NameResolver {
   /** Returns the entry of a host name. Call it for each connection, because unused entries are dropped. */
   hostName(host: string): HostName {
     return getOrCreate(this.#names, host.toLowerCase(), (name) => {
-      if (this.#names.size >= MAX_NAMES) this.#dropOldest();
+      const [oldest] = this.#names.keys();
+      if (oldest !== undefined && this.#names.size >= MAX_NAMES) this.#drop(oldest);
       return new HostName(name, this.#context);
     });
   }
@@ -80,8 +81,7 @@ export class NameResolver {
         return;
       }
       this.#references.delete(key);
-      this.#names.get(key)?.cancelRefresh();
-      this.#names.delete(key);
+      this.#drop(key);
     };
   }
 
@@ -104,12 +104,9 @@ export class NameResolver {
     };
   }
 
-  #dropOldest(): void {
-    let oldest: [string, HostName] | undefined;
-    for (const entry of this.#names) if (oldest === undefined || entry[1].usedAt < oldest[1].usedAt) oldest = entry;
-    if (oldest === undefined) return;
-    oldest[1].cancelRefresh();
-    this.#names.delete(oldest[0]);
+  #drop(name: string): void {
+    this.#names.get(name)?.cancelRefresh();
+    this.#names.delete(name);
   }
 
   readonly #tick = (): void => {
