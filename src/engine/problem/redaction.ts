@@ -13,40 +13,32 @@ export interface Secret {
 }
 
 /** The values of a manifest that came from the environment. Such a value is never printed. */
-export interface Secrets {
-  /** The names of the variables whose values the manifest contains. */
-  readonly variables: ReadonlySet<string>;
-  /** Returns true if the value at a path came from the environment. */
-  readonly isSecret: (path: Path) => boolean;
-  /** Returns true if the value at a path, or one inside it, came from the environment. */
-  readonly hasSecretWithin: (path: Path) => boolean;
-  /** Returns a printable copy of the value at a path, with `${NAME}` in place of values from the environment. */
-  readonly redactValue: <T>(value: T, path: Path) => T;
-  /** Returns a text with `${NAME}` in place of the values of variables. */
-  readonly redactText: (text: string) => string;
-  /** Returns a value in which every text is redacted as by `redactText`. */
-  readonly redactTexts: (value: unknown) => unknown;
-  /** Returns a finding of the compiler that names the variables of its value, and hides a message that may quote the value. */
-  readonly redactFinding: (finding: Finding) => Finding;
-}
+export type Secrets = ReturnType<typeof createSecrets>;
 
 /** A shorter value may be a common word, so it is replaced only if it is quoted or the complete text. */
 const MIN_LENGTH = 8;
 
-export function createSecrets(secrets: readonly Secret[]): Secrets {
+export function createSecrets(secrets: readonly Secret[]) {
   const tree = buildSecretTree(secrets);
   const nodeAt = (path: Path) =>
     path.reduce<SecretNode | undefined>((node, step) => node?.children.get(String(step)), tree);
-  const hasSecretWithin = (path: Path) => path.length > 0 && nodeAt(path) !== undefined;
   const redactText = createRedactor(secrets);
   return {
+    /** The names of the variables whose values the manifest contains. */
     variables: new Set(secrets.flatMap(({ variables }) => variables.map(([name]) => name))),
-    isSecret: (path) => nodeAt(path)?.template !== undefined,
-    hasSecretWithin,
+    /** Returns true if the value at a path came from the environment. */
+    isSecret: (path: Path) => nodeAt(path)?.template !== undefined,
+    /** Returns true if the value at a path, or one inside it, came from the environment. */
+    hasSecretWithin: (path: Path) => path.length > 0 && nodeAt(path) !== undefined,
+    /** Returns a printable copy of the value at a path, with `${NAME}` in place of values from the environment. */
     redactValue: <T>(value: T, path: Path) => redactByTree(nodeAt(path), value) as T,
+    /** Returns a text with `${NAME}` in place of the values of variables. */
     redactText,
-    redactTexts: (value) => redactTexts(value, redactText),
-    redactFinding: (finding) => redactFinding(finding, (path) => (path.length === 0 ? [] : variablesIn(nodeAt(path)))),
+    /** Returns a value in which every text is redacted as by `redactText`. */
+    redactTexts: (value: unknown) => redactTexts(value, redactText),
+    /** Returns a finding of the compiler that names the variables of its value, and hides a message that may quote the value. */
+    redactFinding: (finding: Finding) =>
+      redactFinding(finding, (path) => (path.length === 0 ? [] : variablesIn(nodeAt(path)))),
   };
 }
 
@@ -112,7 +104,7 @@ function redactByTree(node: SecretNode | undefined, value: unknown): unknown {
   );
 }
 
-function createRedactor(secrets: readonly Secret[]): Secrets['redactText'] {
+function createRedactor(secrets: readonly Secret[]): (text: string) => string {
   const names = new Map(secrets.flatMap(({ variables }) => variables.map(([name, value]) => [value, name] as const)));
   // A value may contain another one, so the longest is replaced first.
   const values = [...names].toSorted(([a], [b]) => b.length - a.length);
@@ -129,7 +121,7 @@ function createRedactor(secrets: readonly Secret[]): Secrets['redactText'] {
   };
 }
 
-function redactTexts(value: unknown, redact: Secrets['redactText']): unknown {
+function redactTexts(value: unknown, redact: (text: string) => string): unknown {
   if (typeof value === 'string') return redact(value);
   if (Array.isArray(value)) return value.map((item) => redactTexts(item, redact));
   if (value === null || typeof value !== 'object') return value;

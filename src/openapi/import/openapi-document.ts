@@ -14,17 +14,7 @@ export interface LocatedValue {
 }
 
 /** An OpenAPI document as version 3.0, 3.1 or 3.2, with the places of its values in the original text. */
-export interface OpenApiDocument {
-  readonly value: Readonly<Record<string, unknown>>;
-  /** True for versions 2.0 and 3.0: `nullable` has an effect there, and the members beside `$ref` have none. */
-  readonly hasOldSchemas: boolean;
-  /** Returns the value at a reference into the document: `#/components/parameters/Page`, and its path. */
-  readonly resolve: (reference: string) => LocatedValue | undefined;
-  /** Follows the `$ref` of a value, and those behind it. Returns `undefined` if one leads nowhere. */
-  readonly follow: (value: unknown, path: Path) => LocatedValue | undefined;
-  /** Returns the place of a value, or of the nearest one around it that the original text has. */
-  readonly locate: (path: Path, at?: 'key' | 'value') => Range;
-}
+export type OpenApiDocument = ReturnType<typeof readOpenApi>;
 
 /** A part of an OpenAPI document that the routes do not express. */
 export interface Loss {
@@ -43,23 +33,26 @@ export type ReportLoss = (path: Path, effect: Loss['effect'], message: string) =
 export class OpenApiError extends Error {}
 
 /** Reads an OpenAPI document of version 2.0, 3.0, 3.1 or 3.2, in YAML or JSON. Throws an `OpenApiError` for any other text. */
-export function readOpenApi(source: Source): OpenApiDocument {
+export function readOpenApi(source: Source) {
   const document = parseDocument(source);
   const original = source.text.includes('<<') ? mergeMaps(document.value) : document.value;
   const version = isMap(original) ? versionOf(original) : '';
   if (!isMap(original) || !isMap(original['paths'] ?? {}) || !VERSION.test(version))
     throw new OpenApiError(`${source.path} is not an OpenAPI document of version 2.0, 3.0, 3.1 or 3.2`);
   const value = version === '2.0' ? upgradeDocument(original, source.path) : original;
-  const resolve = (reference: string) => {
+  const resolve = (reference: string): LocatedValue | undefined => {
     const path = referencePath(reference);
     const found = path && valueAt(value, path);
     return path === undefined || found === undefined ? undefined : { value: found, path };
   };
   return {
     value,
+    /** True for versions 2.0 and 3.0: `nullable` has an effect there, and the members beside `$ref` have none. */
     hasOldSchemas: !/^3\.[12]/.test(version),
+    /** Returns the value at a reference into the document: `#/components/parameters/Page`, and its path. */
     resolve,
-    follow: (written, place) => {
+    /** Follows the `$ref` of a value, and those behind it. Returns `undefined` if one leads nowhere. */
+    follow: (written: unknown, place: Path): LocatedValue | undefined => {
       let found: LocatedValue | undefined = { value: written, path: place };
       for (let count = 0; count < MAX_REFERENCES; count += 1) {
         const reference: unknown = isMap(found?.value) ? found.value['$ref'] : undefined;
@@ -68,7 +61,8 @@ export function readOpenApi(source: Source): OpenApiDocument {
       }
       return undefined;
     },
-    locate: (path, at = 'value') => locateIn(document, path, at),
+    /** Returns the place of a value, or of the nearest one around it that the original text has. */
+    locate: (path: Path, at: 'key' | 'value' = 'value') => locateIn(document, path, at),
   };
 }
 

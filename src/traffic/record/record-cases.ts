@@ -9,19 +9,10 @@ import type { LogReader } from '../access-log/read-logs.ts';
 import { increase } from '../comparison.ts';
 import { createRecordTokens, type RecordContext } from './base-probes.ts';
 import { findRecordedCase } from './find-recorded-case.ts';
-import { type Observation, observeRequests, type UnrecordedCounts } from './observe-requests.ts';
-import { type FoundCase, mergeCases, type RecordedCase, selectCases, sortCases } from './recorded-cases.ts';
+import { type Observation, observeRequests } from './observe-requests.ts';
+import { type FoundCase, mergeCases, selectCases, sortCases } from './recorded-cases.ts';
 import { recordedPaths } from './recorded-paths.ts';
 import { isRecordable } from './refused-probes.ts';
-
-/** The test cases of a log. */
-interface RecordedLog {
-  readonly tokens: TestFile['tokens'];
-  /** In the order of the routes. Each case passes with the manifest. */
-  readonly cases: readonly RecordedCase[];
-  readonly requests: number;
-  readonly unrecorded: UnrecordedCounts;
-}
 
 const NO_TEST_FILE: TestFile = { version: 1, manifest: '', environment: {}, tokens: {}, cases: [] };
 
@@ -42,7 +33,7 @@ export async function recordCases(
   readFile: Environment['readFile'],
   maxCases: number,
   onProgress: (done: number, total: number) => void = () => undefined,
-): Promise<RecordedLog> {
+) {
   const context = createMutationContext(planned, readFile, NO_TEST_FILE);
   const { observations, unrecorded, requests } = await observeRequests(reader, context);
   const byRoute = Map.groupBy(observations, ({ tested }) => tested);
@@ -69,7 +60,9 @@ export async function recordCases(
   }
   const { selected, omitted } = selectCases(mergeCases(found), maxCases);
   if (omitted > 0) increase(unrecorded, `more than ${maxCases} cases`, omitted);
-  return { tokens: tokens.all, requests, unrecorded, cases: sortCases(selected) };
+  // In the order of the routes. Each case passes with the manifest.
+  const cases = sortCases(selected);
+  return { tokens: tokens.all, requests, unrecorded, cases };
 }
 
 /** False for a refusal of a route that no test case can cause. */
