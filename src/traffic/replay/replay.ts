@@ -37,16 +37,7 @@ interface ReadLines {
 
 export type ReplayReport = ReturnType<Replay['report']>;
 
-interface ReplayedResult {
-  readonly calibration: ComparisonResult;
-  readonly comparison: ComparisonResult;
-  /** `undefined` if neither plan has a rate limit for the request. */
-  readonly effects: CounterEffects | undefined;
-}
-
 const MAX_WITNESSES = 3;
-/** Most lines of a log repeat the facts of others. A path with identifiers is a fact, so there may be millions. */
-const MAX_CACHED = 10_000;
 const MAX_OTHER_MANIFESTS = 20;
 const NOT_REPRODUCED: ComparisonResult = { result: 'unknown', reason: 'not-reproduced' };
 
@@ -64,7 +55,6 @@ export function createReplay(old: ReplaySide, next: ReplaySide) {
     isNamedType: (mediaType) => nameOf(mediaType) === mediaType.toLowerCase(),
   };
   const nextRules = createRulesOf(next);
-  const cache = new Map<string, ReplayedResult>();
   const calibration = new OutcomeComparison<LogLine>(MAX_WITNESSES);
   const comparison = new OutcomeComparison<LogLine>(MAX_WITNESSES);
   const limitEffects = new LimitEffects();
@@ -76,9 +66,7 @@ export function createReplay(old: ReplaySide, next: ReplaySide) {
   function add(request: LoggedRequest): void {
     count(request);
     unused.add(request);
-    const key = factsKey(request);
-    if (cache.size === MAX_CACHED && !cache.has(key)) cache.clear();
-    const { effects, ...result } = getOrCreate(cache, key, () => replay(request));
+    const { effects, ...result } = replay(request);
     const caller = () => request.subject ?? request.client;
     const witness = () => ({ source: request.source, line: request.line });
     calibration.add(result.calibration, request.weight, caller, witness);
@@ -113,7 +101,7 @@ export function createReplay(old: ReplaySide, next: ReplaySide) {
       getOrCreate(otherManifests, manifest, () => ({ hash: manifest, lines: 0, first: { source, line } })).lines += 1;
   }
 
-  function replay(request: LoggedRequest): ReplayedResult {
+  function replay(request: LoggedRequest) {
     const facts = createLoggedFacts(request, log);
     const logged = loggedOutcome(facts);
     const before = replayOutcome(facts, plan, log.rulesOf);
@@ -172,12 +160,6 @@ function effectsOf(
   const more = [...after.filter((limit) => !isIn(limit, before)), ...before.filter(isUncertain)];
   const fewer = [...before.filter((limit) => !isIn(limit, after)), ...after.filter(isUncertain)];
   return { more, fewer, reached, relied };
-}
-
-/** Returns a text that is equal for requests with the same facts. */
-function factsKey(request: LoggedRequest): string {
-  const { source, line, time, subject, client, weight, manifest, host, ...facts } = request;
-  return JSON.stringify([manifest !== undefined, Object.values(facts)]);
 }
 
 /** Returns what the gateway did, as the log has it. */
