@@ -169,8 +169,19 @@ export function compileRouteAuth(
     ...path,
     'roles',
   ]);
-  const tokensKey = [auth.verifier.key, ...accepted.flatMap(({ issuer }) => issuer ?? [])].join(' ');
-  return Object.freeze({ ...auth, issuers: issuersOf(accepted), tokensKey, role });
+  return Object.freeze({
+    ...auth,
+    issuers: issuersOf(accepted),
+    tokensKey: tokensKeyOf(auth, entries, accepted),
+    role,
+  });
+}
+
+/** The other methods determine the tokens of introspection and userinfo, and only those. */
+function tokensKeyOf({ verifier }: Auth, entries: readonly TokenEntry[], accepted: readonly TokenEntry[]): string {
+  const keys = accepted.map((entry) => verifier.methods[entries.indexOf(entry)]?.key);
+  const all = accepted.every(({ kind }) => kind === 'jwt') ? [] : [verifier.key];
+  return [...new Set([...all, ...keys])].join(' ');
 }
 
 function checkIssuer(issuer: string, path: Path, entries: readonly TokenEntry[], findings: Finding[]): void {

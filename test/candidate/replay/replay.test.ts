@@ -261,9 +261,10 @@ describe('the replay of a log', () => {
       expect(replay(lines, mixed, mixed).unused.roles).toEqual({ contacts: ['admin'] });
     });
 
-    it('knows no token of methods that changed', () => {
+    it('knows no token of methods that changed, and those of a route that accepts no new one', () => {
       const jwt = { ...MANIFEST.auth.tokens.jwt, issuer: 'https://more.test' };
-      expect(resultBy(withRoute({}, [{ name: 'more', jwt }]))).toBe('unknown token');
+      expect(resultBy(withRoute({}, [{ name: 'more', jwt }]))).toBe('same');
+      expect(resultBy(withRoute({ issuers: ['partners', 'more'] }, [{ name: 'more', jwt }]))).toBe('unknown token');
     });
   });
 

@@ -239,6 +239,17 @@ describe('a verifier of several methods', () => {
   });
 });
 
+test('open connections of a route depend on the methods that it accepts, and on all of them if one takes the tokens of no other', () => {
+  const keyOf = (...tokens: object[]) => manifestFor(tokens, { env: ENV }).plan.routes[0]?.auth?.tokensKey;
+  const [staff = {}, twins = {}, partners = {}] = JWTS;
+  expect(keyOf(staff, partners, twins)).toBe(keyOf(staff, partners));
+  expect(keyOf(staff, sessionsOf(identity.url))).toBe(keyOf(staff, partners));
+  expect(keyOf(partners, staff)).not.toBe(keyOf(staff, partners));
+  expect(keyOf(staff, jwt('partners', { algorithms: ['HS256'], secret: '${GUESTS}' }))).toBe(keyOf(staff, partners));
+  const sessions = sessionsOf(identity.url);
+  expect(keyOf(sessions, staff, partners)).not.toBe(keyOf(sessions, staff));
+});
+
 test('one method needs one of several audiences too', async () => {
   const key = KEYS['staff'] as SigningKey;
   const local = verifierOf({ audience: ['signing', 'mobile'] }, keyFile(key));
