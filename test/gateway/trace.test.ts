@@ -265,6 +265,14 @@ describe('with an OpenTelemetry SDK', () => {
     expect(spans[0]?.attributes).toMatchObject({ 'server.address': '::1', 'server.port': 80 });
   });
 
+  it('a span of a unix socket has its path', async () => {
+    const port = await start('unix:/run/none/app.sock');
+    await sendRequest(port, head('GET /things/7 HTTP/1.1'));
+    await eventually('the spans', () => spans.length === 2 && spans.every(({ isEnded }) => isEnded));
+    expect(spans[1]?.attributes).toMatchObject({ 'server.address': '/run/none/app.sock' });
+    expect(spans[1]?.attributes).not.toHaveProperty('server.port');
+  });
+
   it('a span never has an invented method or a value of the environment', async () => {
     const port = await start('${UP_URL}', { UP_URL: site.upstream.url });
     await sendRequest(port, head('PROPFIND /things/7 HTTP/1.1'));

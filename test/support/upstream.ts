@@ -116,18 +116,21 @@ export interface RawUpstream {
   close(): Promise<void>;
 }
 
-/** Starts a TCP server as an upstream. `handle` handles each connection. */
-export async function startRawUpstream(handle: (socket: Socket) => void, port = 0): Promise<RawUpstream> {
+/** Starts a server as an upstream, on a port or the path of a unix socket. `handle` handles each connection. */
+export async function startRawUpstream(
+  handle: (socket: Socket) => void,
+  address: number | string = 0,
+): Promise<RawUpstream> {
   const sockets: Socket[] = [];
   const server = createTcpServer((socket) => {
     sockets.push(socket);
     socket.on('error', () => undefined);
     handle(socket);
   });
-  server.listen(port, '127.0.0.1');
+  server.listen(typeof address === 'string' ? { path: address } : { port: address, host: '127.0.0.1' });
   await once(server, 'listening');
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: typeof address === 'string' ? `unix:${address}` : `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     sockets,
     close: async () => {
       for (const socket of sockets) socket.destroy();

@@ -144,8 +144,9 @@ function serverSpanAttributes({ request, connection, forwardedInfo, head }: Exch
 /** Returns the attributes of a client span, without `url.full`, which may have secrets. `endpoint` is an origin, or names a variable. */
 function clientSpanAttributes(endpoint: string): SpanAttributes {
   if (!URL.canParse(endpoint)) return { 'server.address': endpoint };
-  const { protocol, host } = new URL(endpoint);
-  return serverAttributes(host, protocol.slice(0, -1));
+  const { protocol, host, pathname } = new URL(endpoint);
+  // A unix socket has a path in place of the host.
+  return host === '' ? { 'server.address': pathname } : serverAttributes(host, protocol.slice(0, -1));
 }
 
 /** Returns a method that is part of a span's name; `undefined` for a method that a client may have invented. */

@@ -14,10 +14,12 @@ export class UpstreamError extends Error {
 export class ClientDisconnected extends Error {}
 
 const TIMEOUTS = new Set(['response_timeout', 'idle_timeout', 'connect_timeout', 'ETIMEDOUT', 'ETIMEOUT']);
-// A unix socket that does not exist, or that the gateway may not use, has ENOENT or EACCES.
+// The first four are those of unix sockets that do not exist, or that the gateway may not use.
 const UNREACHABLE = new Set([
   'ENOENT',
   'EACCES',
+  'ELOOP',
+  'ENOTDIR',
   'ECONNREFUSED',
   'ENOTFOUND',
   'EAI_AGAIN',
