@@ -150,21 +150,25 @@ function withoutFix(finding: Finding, isSecret: Substitution['isSecret']): Findi
 }
 
 /**
- * Keeps the errors of the intended branch of each failed `anyOf`: the branch with the type of the value, or the enum for a
- * string. Without such a branch, keeps the error of the `anyOf` itself.
+ * Keeps the errors of the intended branch of each failed `anyOf`: the branch with the type of the value, the enum for a string, or the
+ * short form of a map for any other scalar, such as a port. Without such a branch, keeps the error of the `anyOf` itself.
  */
 function withoutUnintendedBranches(errors: readonly ErrorObject[]): ErrorObject[] {
   const dropped = new Set<ErrorObject>();
   for (const [index, any] of errors.entries()) {
     if (any.keyword !== 'anyOf') continue;
     const isDeeper = (error: ErrorObject) => error.instancePath.startsWith(`${any.instancePath}/`);
-    const isIntended = (error: ErrorObject) =>
-      isDeeper(error) || (error.keyword === 'enum' ? typeof any.data === 'string' : error.keyword !== 'type');
     // The validator reports the branches right before the `anyOf`.
     let first = index;
     const isBranch = (error: ErrorObject) => error.instancePath === any.instancePath || isDeeper(error);
     while (first > 0 && isBranch(errors[first - 1] as ErrorObject)) first -= 1;
     const branches = errors.slice(first, index);
+    const isScalar = any.data === null || typeof any.data !== 'object';
+    const isShortForm = isScalar && branches.some(({ params }) => params['type'] === 'object');
+    const isIntended = (error: ErrorObject) => {
+      if (error.keyword === 'type' && !isDeeper(error)) return isShortForm && error.params['type'] === 'string';
+      return isDeeper(error) || error.keyword !== 'enum' || typeof any.data === 'string';
+    };
     for (const error of branches) if (!isIntended(error)) dropped.add(error);
     if (branches.some(isIntended)) dropped.add(any);
   }
