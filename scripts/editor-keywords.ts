@@ -77,7 +77,11 @@ function patternErrorMessage(lines: readonly string[], index: number, indent: st
   const members = lines.slice(start, end).filter((line) => line.startsWith(`${indent}"`));
   const { title, examples } = JSON.parse(`{${members.filter(isComplete).join('').replace(/,\s*$/, '')}}`);
   if (title === undefined) return undefined;
-  const remedy = examples === undefined ? '' : `; write for example ${examples.join(' or ')}`;
+  // A text of digits needs quotes, or YAML reads a number.
+  const texts: string[] | undefined = examples?.map((text: unknown) =>
+    typeof text === 'string' && /^\d+$/.test(text) ? `'${text}'` : text,
+  );
+  const remedy = texts === undefined ? '' : `; write for example ${texts.join(' or ')}`;
   return `"patternErrorMessage": ${JSON.stringify(`This is not ${title}${remedy}`)}`;
 }
 

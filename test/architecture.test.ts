@@ -255,6 +255,7 @@ describe('connections to other servers', () => {
   it('are opened only by dial.ts, so that the resolver sees every host name, and by code that uses only addresses', () => {
     expect(importing('node:net', /\bconnect\b|\*/).sort()).toEqual([
       'src/cli/health/container-health.ts',
+      'src/engine/gateway/server/socket-file.ts',
       'src/engine/http1/dial.ts',
       'src/prove/offline/warm-up.ts',
     ]);

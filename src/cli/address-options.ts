@@ -1,11 +1,15 @@
 import type { AddressOverrides } from '../engine/manifest/source.ts';
 import { findAddressError } from '../engine/settings/address.ts';
+import { findListenError } from '../engine/settings/listen.ts';
 import { valueOption } from './parse-arguments.ts';
 import { type Options, type OptionValues, UsageError } from './terminal.ts';
 
 /** The options that replace addresses of the manifest. */
 export const ADDRESS_OPTIONS = {
-  listen: valueOption('ADDRESS', 'the host and port for clients; replaces "listen" of the manifest'),
+  listen: valueOption(
+    'ADDRESS',
+    'the host and port for clients, or unix: and the path of a unix socket; replaces "listen" of the manifest',
+  ),
   admin: valueOption('ADDRESS', 'the host and port of the admin API; replaces the address in "admin" of the manifest'),
 } as const satisfies Options;
 
@@ -15,7 +19,7 @@ export function readOverrides(values: OptionValues<typeof ADDRESS_OPTIONS>): Add
   for (const key of ['listen', 'admin'] as const) {
     const address = values[key];
     if (address === undefined) continue;
-    const error = findAddressError(address);
+    const error = key === 'listen' ? findListenError(address) : findAddressError(address);
     if (error !== undefined) throw new UsageError(`--${key} ${address}: ${error}`);
     overrides[key] = address;
   }

@@ -81,7 +81,7 @@ describe.skipIf(process.platform !== 'linux')('the health check of the container
   it('fails for a process without a listener, and without a process', async () => {
     const idle = spawn('sleep', ['60']);
     parents.push(idle);
-    expect(await check(idle.pid)).toEqual({ code: 1, out: `process ${idle.pid} listens on no port\n` });
+    expect(await check(idle.pid)).toEqual({ code: 1, out: `process ${idle.pid} listens on no port and no socket\n` });
     idle.kill('SIGKILL');
     await once(idle, 'exit');
     expect((await check(idle.pid)).code).toBe(1);

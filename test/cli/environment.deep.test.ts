@@ -338,7 +338,7 @@ const EXCLUDED = new Set([
   // Files are included before variables are substituted.
   ...['include', 'include.*'],
   // The gateway prints the addresses that it listens on.
-  ...['listen', 'admin', 'admin.listen'],
+  ...['listen', 'listen.address', 'listen.mode', 'admin', 'admin.listen'],
   // The code is the same as for the TLS files of upstreams.
   ...['admin.tls.certificate', 'admin.tls.key', 'admin.tls.clientCa', 'server.tls.certificate', 'server.tls.key'],
   // Rejected, because many outputs contain them.

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { diff } from '../../src/prove/diff/diff-manifests.ts';
 import type { DiffSide } from '../../src/prove/diff/side.ts';
-import { fullSideOf, MANIFESTS } from './full-manifests.ts';
+import { fullSideOf, MANIFESTS, SOCKET } from './full-manifests.ts';
 
 /** The values of a key from the strictest to the loosest; `undefined` leaves the key out. Values in one list have the same effect. */
 interface Order {
@@ -80,6 +80,20 @@ const ORDERS: readonly Order[] = [
     'error listen-opened',
     'info listen-changed',
   ),
+  {
+    ...order(
+      'listen',
+      [
+        ['unix:/run/a.sock', { address: 'unix:/run/a.sock' }, { address: 'unix:/run/a.sock', mode: '0600' }],
+        [{ address: 'unix:/run/a.sock', mode: '0660' }],
+        [undefined, '127.0.0.1:8080', { address: '127.0.0.1:8080' }],
+        ['10.0.0.1:8080', { address: '10.0.0.1:8080' }],
+      ],
+      'error listen-opened',
+      'info listen-changed',
+    ),
+    manifest: SOCKET,
+  },
   order(
     'admin.listen',
     [['127.0.0.1:9901'], ['10.0.0.1:9901'], ['[::]:9901', '[::0]:9901']],

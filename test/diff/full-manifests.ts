@@ -202,10 +202,13 @@ const ISSUERS = {
   notes: { issuers: ['staff', 'partners'] },
 };
 
+/** The index of the manifest with a unix socket, which has one worker and no TLS. */
+export const SOCKET = 3;
+
 /** Together these manifests contain every key. */
 export const MANIFESTS = TOKENS.map((tokens, index) => ({
   version: 1,
-  listen: '127.0.0.1:8080',
+  listen: index === SOCKET ? { address: 'unix:/run/gateway.sock', mode: '0660' } : '127.0.0.1:8080',
   admin: {
     listen: '0.0.0.0:9901',
     token: '${ADMIN_TOKEN}',
@@ -215,8 +218,7 @@ export const MANIFESTS = TOKENS.map((tokens, index) => ({
   tracing: { sample: 0.5 },
   reload: { selfTest: './self.test.yaml', grace: '3s' },
   server: {
-    workers: 3,
-    tls: { certificate: './tls.crt', key: './tls.key' },
+    ...(index !== SOCKET && { workers: 3, tls: { certificate: './tls.crt', key: './tls.key' } }),
     trustedProxies: ['10.0.0.0/8'],
     timeouts: { headers: '10s', request: '20m', keepAlive: '600s', stalled: '50s' },
     stopping: { delay: '3s', grace: '20s' },

@@ -19,6 +19,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   'include-twice': 'include-twice',
   address: 'listen-port',
   'listen-twice': 'listen-twice',
+  'listen-socket': 'listen-mode-without-socket',
   'admin-exposed': 'admin-exposed',
   path: 'path-colon-parameter',
   'route-id': 'id-twice',

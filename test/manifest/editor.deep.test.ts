@@ -113,6 +113,7 @@ describe('yaml-language-server', () => {
   const AT_END = HEAD + UPSTREAMS + ROUTES;
   /** The text before each snippet, by its label. */
   const PLACES: Readonly<Record<string, string>> = {
+    'unix socket': `${AT_END}listen:\n  `,
     'JWT and roles': `${AT_END}auth:\n  `,
     'userinfo and roles': `${AT_END}auth:\n  `,
     'web application': `${AT_END}cors:\n  `,
@@ -167,7 +168,7 @@ describe('yaml-language-server', () => {
     );
     expect(labels.toSorted()).toEqual(Object.keys(PLACES).toSorted());
     const places = Object.values(PLACES).join('');
-    const keysOf = Object.keys(properties).filter((key) => !['version', 'include', 'listen'].includes(key));
+    const keysOf = Object.keys(properties).filter((key) => !['version', 'include'].includes(key));
     expect(keysOf.filter((key) => !places.includes(`\n${key}:\n`))).toEqual([]);
   });
 });

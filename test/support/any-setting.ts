@@ -72,6 +72,14 @@ const SCHEMAS = [
 ];
 
 const address = fc.tuple(fc.constantFrom(...HOSTS), fc.constantFrom('0', '0', '0', '65536', 'x'));
+/** No folder has this name, so that no test leaves a socket behind. */
+const socket = fc.constantFrom<unknown>(
+  'unix:/nowhere/a.sock',
+  'unix:/../a.sock',
+  { address: 'unix:/nowhere/a.sock', mode: '0660' },
+  { address: '127.0.0.1:0', mode: '0660' },
+  { address: '127.0.0.1:0' },
+);
 const url = fc.tuple(
   fc.constantFrom('http', 'https', 'ftp'),
   fc.constantFrom(...HOSTS),
@@ -101,7 +109,11 @@ const anyValue: fc.Arbitrary<unknown> = fc.oneof(
 /** Generates values of the kind that a key has, so that most of them match the schema of the manifest. */
 function valueLike(old: unknown): fc.Arbitrary<unknown> {
   const text = String(old);
-  if (/^[\d.]+:\d+$/.test(text)) return address.map(([host, port]) => `${host}:${port}`);
+  if (/^[\d.]+:\d+$/.test(text))
+    return fc.oneof(
+      address.map(([host, port]) => `${host}:${port}`),
+      socket,
+    );
   if (/^https?:/.test(text)) return url.map(([scheme, host, port]) => `${scheme}://${host}${port}`);
   if (/^\d+(?:ms|s|m|h)$/.test(text)) return fc.constantFrom(...DURATIONS);
   if (/^\d+[KMG]?B$/.test(text)) return fc.constantFrom(...SIZES);

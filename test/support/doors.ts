@@ -63,6 +63,7 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
     'schema/schema-walk',
     'schema/value-validator',
     'settings/address',
+    'settings/listen',
     'shared-memory/worker-context',
     'token-errors',
     'tokens/auth',

@@ -2,9 +2,12 @@ import { EventEmitter, once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { type Message, readMessage, valuesOf } from './message.ts';
 
+/** A port of loopback, or the path of a unix socket. */
+type Address = number | string;
+
 /** Opens a connection. Its errors do not fail the test. */
-export async function openSocket(port: number): Promise<Socket> {
-  const socket = connect({ port, host: '127.0.0.1' });
+export async function openSocket(address: Address): Promise<Socket> {
+  const socket = connect(typeof address === 'string' ? { path: address } : { port: address, host: '127.0.0.1' });
   socket.on('error', () => undefined);
   await once(socket, 'connect');
   return socket;
@@ -75,8 +78,8 @@ export class Wire {
     socket.on('close', close);
   }
 
-  static async open(port: number): Promise<Wire> {
-    return new Wire(await openSocket(port));
+  static async open(address: Address): Promise<Wire> {
+    return new Wire(await openSocket(address));
   }
 
   /** The received bytes that no message has consumed. */
@@ -134,8 +137,8 @@ export class Wire {
 }
 
 /** Sends a request on a new connection and returns the response. */
-export async function sendRequest(port: number, bytes: string | Buffer): Promise<RawResponse> {
-  const wire = await Wire.open(port);
+export async function sendRequest(address: Address, bytes: string | Buffer): Promise<RawResponse> {
+  const wire = await Wire.open(address);
   wire.write(bytes);
   try {
     return await wire.response(bytes.toString().slice(0, 20).split(' ')[0]);

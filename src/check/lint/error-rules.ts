@@ -12,6 +12,7 @@ export const ERROR_RULES: readonly Rule[] = [
   }),
   ...errors('operations', {
     'listen-twice': 'Two servers cannot bind the same address, so the gateway would not start.',
+    'listen-socket': 'Only a unix socket has permissions, and it has neither TLS nor several workers.',
   }),
   ...errors('routes', {
     path: 'A pattern that matches no request, or that has two readings, does not do what its author intended.',

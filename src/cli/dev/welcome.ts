@@ -38,13 +38,19 @@ function commands({ url, initial }: ServingGateway, { issuer }: Services): strin
   const role = initial.plan.auth?.role.required.find(
     (_, index) => !initial.secrets.isSecret(['auth', 'role', 'allow', index]),
   );
-  const lines = open === undefined ? [] : [`  curl -i ${quote(url + samplePath(open))}`];
+  const lines = open === undefined ? [] : [`  curl -i ${curlTarget(url, open)}`];
   if (closed !== undefined && issuer !== undefined && role !== undefined)
     lines.push(
       `  TOKEN=$(curl -s ${quote(issuer.tokenUrl(role))})`,
-      `  curl -i ${quote(url + samplePath(closed))} -H "Authorization: Bearer $TOKEN"`,
+      `  curl -i ${curlTarget(url, closed)} -H "Authorization: Bearer $TOKEN"`,
     );
   return lines.length === 0 ? [] : ['', 'Try:', ...lines];
+}
+
+function curlTarget(url: string, route: Route): string {
+  const [, socket] = /^unix:(.*)/.exec(url) ?? [];
+  if (socket === undefined) return quote(url + samplePath(route));
+  return `--unix-socket ${quote(socket)} ${quote(`http://localhost${samplePath(route)}`)}`;
 }
 
 /** Returns a path that the route matches: parameters have their names as values. */

@@ -7,33 +7,32 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { connect } from 'node:net';
 
-interface SocketAddress {
-  readonly host: string;
-  readonly port: number;
-}
+type SocketAddress = { readonly host: string; readonly port: number } | { readonly path: string };
 
 const CONTAINER_PID = '1';
 const TIMEOUT_MS = 2_000;
-/** The state of a listener in /proc/net/tcp. */
+/** The state of a listener in /proc/net/tcp, and the flags of one in /proc/net/unix. */
 const LISTEN_STATE = '0A';
+const LISTEN_FLAGS = '00010000';
 
 const pid = process.argv[2] ?? CONTAINER_PID;
 try {
   // With `docker run --init` the gateway is a child of process 1.
   const address = [pid, ...childrenOf(pid)].map(findListener).find((found) => found !== undefined);
-  if (address === undefined) finish(1, `process ${pid} listens on no port`);
+  if (address === undefined) finish(1, `process ${pid} listens on no port and no socket`);
   else probe(address);
 } catch (error) {
   finish(1, error instanceof Error ? error.message : String(error));
 }
 
 /** Closes a connection without a request, which the gateway neither logs nor counts, and waits until the gateway closes it too. */
-function probe({ host, port }: SocketAddress): void {
-  const socket = connect({ host, port, allowHalfOpen: true, timeout: TIMEOUT_MS });
+function probe(address: SocketAddress): void {
+  const name = 'path' in address ? address.path : `port ${address.port}`;
+  const socket = connect({ ...address, allowHalfOpen: true, timeout: TIMEOUT_MS });
   socket.end();
   socket.resume();
   socket.on('end', () => finish(0, 'alive'));
-  socket.on('timeout', () => finish(1, `no response from port ${port} within ${TIMEOUT_MS / 1_000} s`));
+  socket.on('timeout', () => finish(1, `no response from ${name} within ${TIMEOUT_MS / 1_000} s`));
   socket.on('error', ({ message }) => finish(1, message));
 }
 
@@ -52,7 +51,8 @@ function childrenOf(parent: string): string[] {
 
 /** Returns the address of the first listener that a process opened. */
 function findListener(process: string): SocketAddress | undefined {
-  const listeners = new Map([...listenersIn(process, 'tcp'), ...listenersIn(process, 'tcp6')]);
+  const tcp = [...listenersIn(process, 'tcp'), ...listenersIn(process, 'tcp6')];
+  const listeners = new Map<string, SocketAddress>([...tcp, ...unixListenersIn(process)]);
   const descriptors = readdirSync(`/proc/${process}/fd`).sort((one, other) => Number(one) - Number(other));
   for (const descriptor of descriptors) {
     const address = listeners.get(readSocket(`/proc/${process}/fd/${descriptor}`));
@@ -72,11 +72,21 @@ function readSocket(path: string): string {
 
 /** Returns the listeners in the network namespace of a process, by the inode of their sockets. */
 function listenersIn(process: string, protocol: 'tcp' | 'tcp6'): [inode: string, SocketAddress][] {
-  const rows = readFileSync(`/proc/${process}/net/${protocol}`, 'latin1').trim().split('\n').slice(1);
-  return rows
-    .map((row) => row.trim().split(/\s+/))
+  return rowsOf(process, protocol)
     .filter((columns) => columns[3] === LISTEN_STATE)
     .map((columns) => [columns[9] ?? '', parseAddress(columns[1] ?? '')]);
+}
+
+/** The kernel shows the first name of a socket: `/run/.gateway.sock-XXXXXX/s` of `/run/gateway.sock`. */
+function unixListenersIn(process: string): [inode: string, SocketAddress][] {
+  return rowsOf(process, 'unix')
+    .filter((columns) => columns[3] === LISTEN_FLAGS)
+    .map((columns) => [columns[6] ?? '', { path: (columns[7] ?? '').replace(/\/\.([^/]*)-[^/]{6}\/s$/, '/$1') }]);
+}
+
+function rowsOf(process: string, protocol: string): string[][] {
+  const rows = readFileSync(`/proc/${process}/net/${protocol}`, 'latin1').trim().split('\n').slice(1);
+  return rows.map((row) => row.trim().split(/\s+/));
 }
 
 /** Parses an address of /proc/net/tcp: hexadecimal, in words of four bytes, the lowest byte of each first. */

@@ -9,6 +9,7 @@ import { createGateway } from '../../engine/gateway/gateway.ts';
 import type { PlannedManifest } from '../../engine/load.ts';
 import { type Log, ThrottledWarning } from '../../engine/log/log.ts';
 import type { AddressOverrides } from '../../engine/manifest/source.ts';
+import type { ListenAddress } from '../../engine/settings/address.ts';
 import type { ReloadOutcome } from '../../process/reload/reload-outcome.ts';
 import { Reloader, type ReloadTarget } from '../../process/reload/reloader.ts';
 import { findRequestTracer } from '../../process/telemetry/opentelemetry.ts';
@@ -183,6 +184,7 @@ async function startAdmin(settings: AdminListener | undefined, context: AdminCon
 }
 
 function urlOf({ family, address, port }: AddressInfo, isSecure: boolean): string {
+  if (family === 'unix') return `unix:${address}`;
   return `${isSecure ? 'https' : 'http'}://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }
 
@@ -191,10 +193,16 @@ function startError(error: unknown): CommandError {
   return new CommandError(`${reason}; set "server.workers" to a smaller number`);
 }
 
-function listenError(error: unknown, key: string, { host, port }: { host: string; port: number }): CommandError {
+const LISTEN_ERRORS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another process listens there',
+  EEXIST: 'a file that is not a socket is there',
+  ENOENT: 'its folder does not exist',
+};
+
+function listenError(error: unknown, key: string, { host, port, socket }: ListenAddress): CommandError {
   const code = errorCode(error);
-  const reason = code === 'EADDRINUSE' ? 'another process listens there' : code;
-  const address = `${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const reason = LISTEN_ERRORS[code] ?? code;
+  const address = socket === undefined ? `${host.includes(':') ? `[${host}]` : host}:${port}` : `unix:${socket.path}`;
   return new CommandError(`cannot listen on ${address}: ${reason}; change "${key}" in the manifest, or use --${key}`);
 }
 

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { type NameResolver, systemResolver } from '../dns/name-resolver.ts';
 import type { CarrierSocket } from '../http1/client-connection.ts';
@@ -20,6 +21,7 @@ import { ClientLimit } from './server/client-limit.ts';
 import { activateServerSettings, type ClientServer, createClientServer } from './server/client-server.ts';
 import { descriptorLimits } from './server/descriptor-limits.ts';
 import { LongLivedExchanges } from './server/long-lived-exchanges.ts';
+import { listenOnSocket } from './server/socket-file.ts';
 import { closeLateClients, closeStalledClients } from './server/stalled-clients.ts';
 import type { ServerState } from './server-state.ts';
 import { sharedBuffersOf } from './shared-buffers.ts';
@@ -97,6 +99,7 @@ export class Gateway {
   #upstreamConnectionLimit = Number.POSITIVE_INFINITY;
   /** Set when the gateway begins to connect to stores. */
   #connected: Promise<void> | undefined;
+  #removeSocket = () => {};
   #stopClosingClients = () => {};
   #stopLoggingDns = () => {};
   #stopWatching = () => {};
@@ -214,28 +217,29 @@ export class Gateway {
   }
 
   /**
-   * Starts to accept connections. Returns the bound address. Rejects with an error of `net`, such as `EADDRINUSE`.
+   * Starts to accept connections. Returns the bound address; that of a unix socket is its path, with the family `unix`. Rejects with an
+   * error of `net`, such as `EADDRINUSE`, or of `listenOnSocket`.
    *
    * @param address by default that of the plan
    */
-  async listen({ host, port }: ListenAddress = this.plan.listen): Promise<AddressInfo> {
+  async listen({ host, port, socket }: ListenAddress = this.plan.listen): Promise<AddressInfo> {
     const server = this.#server;
     // The first requests would otherwise not count together with those of other gateways.
     await this.connect();
-    return new Promise((resolve, reject) => {
-      server.once('error', reject);
+    if (socket === undefined) {
       // The kernel distributes connections over the listeners of all workers.
-      server.listen({ host, port, reusePort: this.#worker.count > 1 }, () => {
-        server.off('error', reject);
-        assertTcpHandle(server);
-        // Without a listener an error of `accept` would end the process.
-        server.on('error', ({ code }: NodeJS.ErrnoException) => {
-          this.#counters.unaccepted.add(1);
-          this.#unaccepted.add({ reason: code });
-        });
-        resolve(server.address() as AddressInfo);
-      });
+      server.listen({ host, port, reusePort: this.#worker.count > 1 });
+      await once(server, 'listening');
+    } else {
+      this.#removeSocket = await listenOnSocket(server, socket);
+    }
+    assertTcpHandle(server);
+    // Without a listener an error of `accept` would end the process.
+    server.on('error', ({ code }: NodeJS.ErrnoException) => {
+      this.#counters.unaccepted.add(1);
+      this.#unaccepted.add({ reason: code });
     });
+    return socket === undefined ? (server.address() as AddressInfo) : { address: socket.path, family: 'unix', port: 0 };
   }
 
   /** Serves the requests on a connection that the caller has opened. */
@@ -293,6 +297,7 @@ export class Gateway {
     this.#state.isClosing = true;
     const startMs = performance.now();
     this.#state.longLived.endAll('going_away');
+    this.#removeSocket();
     if (graceMs > 0 && this.#server.listening) await acceptWaiting(this.#server, graceMs);
     const remainingMs = Math.max(0, graceMs - (performance.now() - startMs));
     const closed = new Promise((resolve) => this.#server.close(resolve));

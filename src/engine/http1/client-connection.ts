@@ -227,7 +227,8 @@ export abstract class ClientConnection implements PacedSource {
 
   /** Resets the connection: a client could read a normal close as the end of a response (RFC 9112 section 8). */
   reset(): void {
-    this.#carrier.resetAndDestroy();
+    // A unix socket has no address, and cannot be reset.
+    if (this.#carrier.remoteAddress !== undefined) this.#carrier.resetAndDestroy();
     this.socket.destroy();
   }
 

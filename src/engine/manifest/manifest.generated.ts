@@ -1,5 +1,6 @@
 // Made from schema/gateway.schema.json by `npm run generate`. Do not edit.
 export type Include = (string | string[])
+export type ListenerAddress = string
 export type Address = string
 export type UpstreamUrl = string
 export type UpstreamUrls = UpstreamUrl[]
@@ -34,7 +35,7 @@ origins: string[]
 export interface Manifest {
 version: 1
 include?: Include
-listen: string
+listen: (ListenerAddress | Listener)
 admin?: (Address | Admin)
 server: Server
 reload: Reload
@@ -72,6 +73,10 @@ validation?: ("enforce" | "report")
 websocket?: WebSocket
 }
 routes: RouteEntry[]
+}
+export interface Listener {
+address: ListenerAddress
+mode?: string
 }
 export interface Admin {
 listen: Address

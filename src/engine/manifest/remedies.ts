@@ -114,8 +114,8 @@ export function examplesText(examples: unknown): string {
   return `; write for example ${examples.map(exampleText).join(' or ')}`;
 }
 
-/** Formats an example as YAML. Quotes around a complete string would be noise in a sentence, except where it would be a map. */
+/** Formats an example as YAML. Quotes around a complete string would be noise in a sentence, except where it would be no string. */
 function exampleText(example: unknown): string {
   if (typeof example !== 'string') return formatFlow(example);
-  return example.startsWith('{') ? `'${example}'` : example;
+  return /^(?:\{|\d+$)/.test(example) ? `'${example}'` : example;
 }

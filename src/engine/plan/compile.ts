@@ -9,10 +9,11 @@ import { compileStores } from '../rate-limits/compile-stores.ts';
 import { createRouter } from '../routing/router.ts';
 import { createManifestNameCheck } from '../schema/schema-bundle.ts';
 import { createSchemaCompiler } from '../schema/schema-compiler.ts';
-import { checkListeners, compileAddress } from '../settings/address.ts';
+import { checkListeners } from '../settings/address.ts';
 import { adminListenPath, compileAdmin } from '../settings/admin.ts';
 import type { CertificateFile } from '../settings/compile-context.ts';
 import { compileCors } from '../settings/cors.ts';
+import { compileListen } from '../settings/listen.ts';
 import { compileReload, compileServer } from '../settings/server.ts';
 import { compileUpstreams } from '../settings/upstream.ts';
 import { compileAuth } from '../tokens/auth.ts';
@@ -59,7 +60,7 @@ export function* compilePlan(
     schemas?.compile(['schemas', name], findings);
     yield;
   }
-  const listen = valid.listen === undefined ? undefined : compileAddress(valid.listen, ['listen'], findings);
+  const listen = valid.listen === undefined ? undefined : compileListen(valid.listen, valid.server, findings);
   const admin = valid.admin === undefined ? undefined : compileAdmin(valid.admin, context);
   if (listen !== undefined && valid.admin !== undefined && admin !== undefined)
     checkListeners(listen, admin, adminListenPath(valid.admin), findings);

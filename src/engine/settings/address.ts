@@ -5,6 +5,15 @@ import { type Finding, type Path, quoteFreeErrorAt } from '../problem/finding.ts
 export interface ListenAddress {
   readonly host: string;
   readonly port: number;
+  /** The unix socket in place of the port, which is 0 then. */
+  readonly socket?: SocketFile;
+}
+
+/** The file of a unix socket. */
+export interface SocketFile {
+  readonly path: string;
+  /** The permissions, as a number. */
+  readonly mode: number;
 }
 
 /** Compiles the address of a listener from a text that matches the schema. */

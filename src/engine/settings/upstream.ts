@@ -6,6 +6,7 @@ import { didYouMean, suggestion } from '../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Path, quoteFreeErrorAt } from '../problem/finding.ts';
 import { hostError, parseHttpUrl } from './address.ts';
 import type { CompileContext } from './compile-context.ts';
+import { socketPathError, socketPathOf } from './socket-path.ts';
 import { isMatchingPair, isUsablePair, readCertificate, readPrivateKey } from './tls.ts';
 import type { BreakerSettings, Endpoint, Upstream, UpstreamTls } from './upstream-definition.ts';
 
@@ -123,15 +124,9 @@ function compileEndpoints(id: string, entry: UpstreamEntry, { secrets, findings 
   });
 }
 
-/** The longest path of a unix socket on every system (unix(7)). */
-const MAX_SOCKET_PATH = 103;
-const SOCKET_PATH = /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~@+,=-]+)+$/;
-
 function parseEndpoint(text: string): URL | string {
-  if (!text.startsWith('unix:')) return parseHttpUrl(text);
-  const path = text.slice('unix:'.length);
-  if (path.length <= MAX_SOCKET_PATH && SOCKET_PATH.test(path)) return new URL(text);
-  return `a unix socket has an absolute path of at most ${MAX_SOCKET_PATH} letters, digits and ._~@+,=-`;
+  const path = socketPathOf(text);
+  return path === undefined ? parseHttpUrl(text) : (socketPathError(path) ?? new URL(text));
 }
 
 function compileHost(id: string, { host }: UpstreamEntry, findings: Finding[]): string {
@@ -158,8 +153,7 @@ function unique(label: string, labels: Set<string>): string {
 
 /** No other process of the network reads a unix socket, but it has no TLS either. */
 function schemeOf(text: string): string {
-  if (text.startsWith('unix:')) return 'http';
-  return text.slice(0, text.indexOf(':'));
+  return socketPathOf(text) === undefined ? text.slice(0, text.indexOf(':')) : 'http';
 }
 
 /** Returns the name for SNI: the configured one, or the host unless it is an IP address. */

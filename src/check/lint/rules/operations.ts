@@ -121,6 +121,19 @@ export const OPERATION_RULES = rulesOf('operations', {
       );
     },
   },
+  'proxy-trust-socket': {
+    level: ['warning', 'recommended'],
+    rationale:
+      'The clients of a unix socket have no address, so none of them is a trusted proxy, and the gateway ignores their forwarding headers.',
+    *find({ plan }) {
+      if (plan.listen.socket === undefined || plan.server.trustedProxies === undefined) return;
+      yield findingAtKey(
+        ['server', 'trustedProxies'],
+        'no client of a unix socket has one of these addresses; listen on a loopback address, or remove "trustedProxies"',
+        { related: { path: ['listen'], message: 'the unix socket' } },
+      );
+    },
+  },
   'proxy-trust-wide': {
     level: ['warning', 'minimal'],
     rationale: 'A trusted peer can claim any client address, and the log and the upstreams believe it.',

@@ -50,17 +50,17 @@ export const RATE_LIMIT_RULES = rulesOf('limits', {
   'rate-limit-client': {
     level: ['warning', 'recommended'],
     rationale:
-      'Behind a proxy, all requests come from its address: without trusted proxies all clients share one counter, and a single one of them blocks the others.',
+      'Behind a proxy, all requests come from its address: without trusted proxies all clients share one counter, and a single one of them blocks the others. The clients of a unix socket have no address.',
     *find(context) {
-      const { plan } = context;
-      if (isLoopback(plan.listen.host) || plan.server.trustedProxies !== undefined) return;
+      const { listen, server } = context.plan;
+      const isSocket = listen.socket !== undefined;
+      if (!isSocket && (isLoopback(listen.host) || server.trustedProxies !== undefined)) return;
       const limit = usedLimits(context).find(({ kinds }) => kinds.includes('client'));
-      if (limit !== undefined)
-        yield findingAt(
-          ['rateLimits', limit.id, 'key'],
-          'behind a proxy, this key is the address of the proxy for all clients; list the proxies in server.trustedProxies',
-          { related: { path: ['listen'], message: 'other machines reach this address' } },
-        );
+      const message = isSocket
+        ? 'this key is the same for all clients of a unix socket; write subject, or the header that identifies a client'
+        : 'behind a proxy, this key is the address of the proxy for all clients; list the proxies in server.trustedProxies';
+      const related = { path: ['listen'], message: isSocket ? 'the unix socket' : 'other machines reach this address' };
+      if (limit !== undefined) yield findingAt(['rateLimits', limit.id, 'key'], message, { related });
     },
   },
   'rate-limit-high': {

@@ -61,10 +61,12 @@ export const UPSTREAM_RULES = rulesOf('upstreams', {
       for (const { endpoints } of upstreamsOf(context))
         for (const { url, path } of endpoints) {
           const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
-          const key = port === listen.port ? 'listen' : port === admin?.port ? 'admin' : undefined;
+          const isSocket = url.protocol === 'unix:' && url.pathname === listen.socket?.path;
+          const isClients = isSocket || port === listen.port;
+          const key = isClients ? 'listen' : port === admin?.port ? 'admin' : undefined;
           const host = (key === 'admin' ? admin?.host : listen.host) ?? '';
-          const isHere = isLoopback(url.hostname) && (isLoopback(host) || host === '0.0.0.0' || host === '::');
-          if (key !== undefined && port !== 0 && isHere)
+          const isAny = isLoopback(host) || host === '0.0.0.0' || host === '::';
+          if (key !== undefined && port !== 0 && (isSocket || (isLoopback(url.hostname) && isAny)))
             yield findingAt(path, `this is the "${key}" address of the gateway; write the address of the service`, {
               related: { path: [key], message: 'the address of the gateway' },
             });

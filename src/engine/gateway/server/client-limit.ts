@@ -4,7 +4,7 @@ import type { ServerSettings } from '../../settings/server.ts';
 import type { WorkerCounter } from '../../shared-memory/worker-counter.ts';
 import { clientKey } from '../fairness/client-key.ts';
 import type { ClientRegistry, ClientServer } from './client-server.ts';
-import type { GatewayConnection } from './gateway-connection.ts';
+import { type GatewayConnection, peerAddress, UNIX_PEER } from './gateway-connection.ts';
 
 /** The most connections over the limit at one moment, until the system has closed those that the limit ends. */
 const MAX_OVER = 64;
@@ -35,7 +35,8 @@ export class ClientLimit {
   /**
    * Applies the limit to a server that counts its connections already.
    *
-   * @param trustedProxies each of them speaks for many clients, so it loses only idle connections, also to its own new ones
+   * @param trustedProxies each of them speaks for many clients, as a unix socket does, so it loses only idle connections, also to its own
+   *   new ones
    */
   apply(
     server: ClientServer,
@@ -49,15 +50,22 @@ export class ClientLimit {
     server.on('connection', (socket: Socket) => {
       if (this.#connections.total - this.#closing <= this.limit) return;
       const isTrusted = trustedProxies();
-      const isProxy = ([first]: Held) => isTrusted !== undefined && first?.isTrustedProxy(isTrusted) === true;
+      const isProxy = ([first]: Held) =>
+        first?.peer === UNIX_PEER || (isTrusted !== undefined && first?.isTrustedProxy(isTrusted) === true);
       // The other listeners prepare the connection first.
       this.#closing += 1;
-      process.nextTick(() => this.#makeRoom(socket, holders, isProxy));
+      const client = clientKey(peerAddress(socket, server) ?? '');
+      process.nextTick(() => this.#makeRoom(socket, client, holders, isProxy));
     });
   }
 
-  #makeRoom(socket: Socket, holders: ClientRegistry['holders'], isProxy: (held: Held) => boolean): void {
-    const own = holders.get(clientKey(socket.remoteAddress ?? ''));
+  #makeRoom(
+    socket: Socket,
+    client: string,
+    holders: ClientRegistry['holders'],
+    isProxy: (held: Held) => boolean,
+  ): void {
+    const own = holders.get(client);
     const ownSize = own === undefined || isProxy(own) ? 0 : own.size;
     const rivals = [...holders.values()].filter((held) => held.size >= ownSize && (held !== own || isProxy(held)));
     let largest: Held | undefined;

@@ -60,7 +60,7 @@ export class ClientRegistry {
   /** Tracks and serves the connections of a server. @param onTlsError called for a TLS handshake that failed */
   attach(server: ClientServer, onTlsError: (error: NodeJS.ErrnoException, socket: Socket) => void): void {
     if (!isSecure(server)) {
-      server.on('connection', (socket) => this.accept(socket));
+      server.on('connection', (socket) => this.accept(socket, server));
       return;
     }
     /** Node tells no TCP socket of a TLS socket, but both have the same addresses. */
@@ -83,10 +83,10 @@ export class ClientRegistry {
     server.on('tlsClientError', onTlsError);
   }
 
-  /** Serves the requests on a connection. If the server has TLS, its handshake is over. */
-  accept(socket: CarrierSocket): void {
+  /** Serves the requests on a connection. If the server has TLS, its handshake is over. @param server the one that accepted it */
+  accept(socket: CarrierSocket, server?: Server): void {
     this.#track(socket);
-    this.#serve(socket, socket);
+    this.#serve(socket, socket, server);
   }
 
   closeIdle(): void {
@@ -102,8 +102,8 @@ export class ClientRegistry {
     });
   }
 
-  #serve(socket: ClientSocket, carrier: CarrierSocket): void {
-    const connection = new GatewayConnection(socket, carrier, this.#handler);
+  #serve(socket: ClientSocket, carrier: CarrierSocket, server?: Server): void {
+    const connection = new GatewayConnection(socket, carrier, this.#handler, server);
     const { client } = connection;
     const held = this.holders.get(client) ?? new Set();
     this.connections.add(connection);

@@ -1,3 +1,4 @@
+import type { Server } from 'node:net';
 import type { CarrierSocket, ClientConnectionLimits, ClientSocket } from '../../http1/client-connection.ts';
 import { ClientConnection } from '../../http1/client-connection.ts';
 import type { ClientRequest } from '../../http1/client-request.ts';
@@ -13,9 +14,13 @@ export interface RequestHandler {
   onRequestError(connection: GatewayConnection, kind: RequestErrorKind): void;
 }
 
-/** Returns the address of the peer; `undefined` once the socket is closed. */
-export function peerAddress({ remoteAddress }: ClientSocket): string | undefined {
-  return remoteAddress === undefined ? undefined : plainAddress(remoteAddress);
+/** Stands for the address of a client of a unix socket, which has none. */
+export const UNIX_PEER = 'unix';
+
+/** Returns the address of the peer; `undefined` once the socket is closed. @param server the one that accepted the socket */
+export function peerAddress({ remoteAddress }: ClientSocket, server?: Server): string | undefined {
+  if (remoteAddress !== undefined) return plainAddress(remoteAddress);
+  return typeof server?.address() === 'string' ? UNIX_PEER : undefined;
 }
 
 /** The connection of a client, with the facts that the gateway needs about its peer. */
@@ -29,10 +34,10 @@ export class GatewayConnection extends ClientConnection {
   #isTrusted = false;
 
   /** @param carrier the socket of TCP below that of TLS */
-  constructor(socket: ClientSocket, carrier: CarrierSocket, handler: RequestHandler) {
+  constructor(socket: ClientSocket, carrier: CarrierSocket, handler: RequestHandler, server?: Server) {
     super(socket, carrier);
     this.protocol = 'encrypted' in socket ? 'https' : 'http';
-    this.peer = peerAddress(socket);
+    this.peer = peerAddress(socket, server);
     this.client = clientKey(this.peer ?? '');
     this.#handler = handler;
   }

@@ -5,6 +5,7 @@ import type { ForwardingRoute } from '../../plan/route-definition.ts';
 import type { HeaderRules } from '../../settings/header-rules.ts';
 import type { Exchange, ForwardedExchange } from '../exchange.ts';
 import { withPublicPaths } from '../response/public-paths.ts';
+import { UNIX_PEER } from '../server/gateway-connection.ts';
 
 /** Headers for one connection only: each hop removes them (RFC 9110 section 7.6.1). */
 const HOP_BY_HOP = new Set([
@@ -92,7 +93,7 @@ export function forwardRequestHeaders(
       rules?.keeps?.(rawName) === true;
     return !isForwarded || isListed(rawName, named, PROTECTED);
   });
-  const peer = connection.peer ?? 'unknown';
+  const peer = connection.peer === UNIX_PEER ? 'unknown' : (connection.peer ?? 'unknown');
   const host = forwardedInfo?.host ?? head.host;
   headers.push('X-Forwarded-For', forwardedInfo?.for === undefined ? peer : `${forwardedInfo.for}, ${peer}`);
   headers.push('X-Forwarded-Proto', forwardedInfo?.protocol ?? connection.protocol);

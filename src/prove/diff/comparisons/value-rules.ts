@@ -58,7 +58,7 @@ const hasAddedAddress: ValueCondition = (_old, _next, { old, next }) => {
   return !coversRanges(before ?? [], now ?? []);
 };
 
-/** True if a listener moved from loopback to other addresses, or from one address to all of them. */
+/** True if a listener moved from loopback to other addresses, or a unix socket to more users. */
 const isOpened: ValueCondition = (old, next) => reachOf(next) > reachOf(old);
 
 const isOpenedAdmin: ValueCondition = (old, next) => old === undefined && isMap(next) && reachOf(next['listen']) > 0;
@@ -95,12 +95,19 @@ function isLooserPart(old: FormPart | undefined, next: FormPart): boolean {
 
 const ALL_ADDRESSES = new Set(['0.0.0.0', '::']);
 
-/** Ranks an address by who reaches it: this machine, one network, every network. */
+/** Ranks an address by who reaches it: this machine, one network, every network; below 0, some users of this machine. */
 function reachOf(listen: unknown): number {
   if (typeof listen !== 'string') return 0;
+  const [, group, others] = /^unix:.*(\d)(\d)$/.exec(listen) ?? [];
+  if (group !== undefined) return isWritable(others) ? 0 : isWritable(group) ? -1 : -2;
   const { host } = parseAddress(listen);
   if (isLoopback(host)) return 0;
   return ALL_ADDRESSES.has(host) ? 2 : 1;
+}
+
+/** True if an octal digit of a mode has the bit for writing. */
+function isWritable(digit = ''): boolean {
+  return (Number(digit) & 2) !== 0;
 }
 
 function toList(value: unknown): readonly unknown[] {
@@ -122,6 +129,7 @@ const NO_TESTS = 'A manifest is activated without the tests that it had to pass.
 const GRACE = 'Connections have a different time to finish after a reload changes their route.';
 const FALLBACK = 'While a store does not respond, each gateway counts alone; it refused requests.';
 const CREDENTIAL = 'The admin API no longer requires a token or a client certificate that it required.';
+const LISTENER = 'Machines or users can reach the gateway that could not reach it before.';
 const ADMIN = 'The admin API requires another token or client certificate.';
 
 /** The first rule that matches applies. The last one matches everything. */
@@ -197,8 +205,13 @@ export const VALUE_RULES: readonly ValueRule[] = [
   rule('log-changed', 'info', 'The log contains fewer requests, or less about each.', 'log'),
   rule('tracing-changed', 'info', 'The gateway records more or fewer traces.', 'tracing'),
   rule('lint-changed', 'info', 'Other lint rules are enabled.', 'lint'),
-  rule('listen-opened', 'error', 'Machines can reach the gateway that could not reach it before.', 'listen', isOpened),
-  rule('listen-changed', 'info', 'The gateway listens on another address.', 'listen'),
+  rule('listen-opened', 'error', LISTENER, 'listen', isOpened),
+  rule(
+    'listen-changed',
+    'info',
+    'The gateway listens on another address, or fewer users may connect to its unix socket.',
+    'listen',
+  ),
   rule('admin-opened', 'error', 'Other machines can reach the admin API.', 'admin listen', isOpened),
   rule('admin-opened', 'error', 'Other machines can reach the admin API.', 'admin', isOpenedAdmin),
   rule('admin-unprotected', 'error', CREDENTIAL, 'admin tls clientCa', isRemoved),

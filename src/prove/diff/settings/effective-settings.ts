@@ -9,6 +9,7 @@ import type { Plan } from '../../../engine/plan/plan.ts';
 import type { Path } from '../../../engine/problem/finding.ts';
 import { isMap } from '../../../engine/schema/schema-walk.ts';
 import { parseAddress } from '../../../engine/settings/address.ts';
+import { listenerOf } from '../../../engine/settings/listen.ts';
 import { addressRanges } from './address-ranges.ts';
 
 /** Returns the manifest in one form: the admin API as a map, and the circuit breaker of each upstream, by default or not. */
@@ -52,7 +53,7 @@ type Normalization = (value: never, readFile: Environment['readFile']) => unknow
 /** The normalization of each key. Other values have one form only. */
 const NORMALIZATIONS = (
   [
-    ['listen', address],
+    ['listen', listenAddress],
     ['admin listen', address],
     ['admin|server tls *', file],
     ['server workers', String],
@@ -85,6 +86,12 @@ const NORMALIZATIONS = (
     ['routes * body multipart parts * maxBytes', sizeBytes],
   ] satisfies [string, Normalization][]
 ).map(([path, effectOf]) => ({ pattern: parsePathPattern(path), effectOf: effectOf as Normalization }));
+
+/** A text with everything that decides who may connect. */
+function listenAddress(listen: Manifest['listen']): string {
+  const { address: text, mode } = listenerOf(listen);
+  return mode === undefined ? address(text) : `${text} ${mode}`;
+}
 
 function address(text: string): string {
   const { host, port } = parseAddress(text);
