@@ -1,6 +1,4 @@
-/** The pause after the first failure; it doubles with each further one. */
-const FIRST_PAUSE_MS = 5_000;
-const MAX_PAUSE_MS = 60_000;
+const PAUSE_MS = 10_000;
 
 /** One address of a name. Its connections refer to it, to detect that it was removed. */
 export class HostAddress {
@@ -8,7 +6,6 @@ export class HostAddress {
   readonly family: 4 | 6;
   /** True if the name no longer has this address. */
   isRemoved = false;
-  #failures = 0;
   #avoidedUntil = 0;
 
   constructor(ip: string) {
@@ -18,17 +15,15 @@ export class HostAddress {
 
   /** True during the pause after a failed connection: other addresses come first. */
   get isAvoided(): boolean {
-    return this.#failures > 0 && performance.now() < this.#avoidedUntil;
+    return performance.now() < this.#avoidedUntil;
   }
 
   recordSuccess(): void {
-    this.#failures = 0;
+    this.#avoidedUntil = 0;
   }
 
   recordFailure(): void {
-    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** this.#failures, MAX_PAUSE_MS);
-    this.#failures += 1;
-    this.#avoidedUntil = performance.now() + pauseMs;
+    this.#avoidedUntil = performance.now() + PAUSE_MS;
   }
 }
 
