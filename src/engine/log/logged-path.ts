@@ -1,3 +1,4 @@
+import { getOrCreate } from '../get-or-create.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Route } from '../plan/route-definition.ts';
 import type { Router } from '../routing/router.ts';
@@ -18,12 +19,7 @@ export function loggedPath(
   route: Route | undefined,
 ): string {
   if (keyedPaths === undefined) return path;
-  let toLogged = loggedPaths.get(keyedPaths);
-  if (toLogged === undefined) {
-    toLogged = createLoggedPath(keyedPaths, router);
-    loggedPaths.set(keyedPaths, toLogged);
-  }
-  return toLogged(method, path, route);
+  return getOrCreate(loggedPaths, keyedPaths, () => createLoggedPath(keyedPaths, router))(method, path, route);
 }
 
 /** Some servers end a path or a segment at these characters, so a literal may stand before them. */
