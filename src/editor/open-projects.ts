@@ -9,9 +9,8 @@ import { Project } from './project.ts';
 import type { TextFile } from './text-file.ts';
 import type { Workspace } from './workspace.ts';
 
-/** The pause after a change before the files are checked, at least: an editor sends several changes at once. */
-const MIN_DELAY_MS = 10;
-const MAX_DELAY_MS = 1_000;
+/** The pause after a change before the files are checked: an editor sends several changes at once, and requests are served meanwhile. */
+const DELAY_MS = 100;
 /** The pause before the self-test runs, which takes longer than all other checks. */
 const SELF_TEST_DELAY_MS = 300;
 
@@ -35,8 +34,6 @@ export class OpenProjects {
   #changes = 0;
   /** The files that have changed since the last check; `undefined`: any. */
   #changedPaths: Set<string> | undefined = new Set();
-  /** The time on the monotonic clock before which no further check starts. */
-  #nextCheckMs = 0;
 
   constructor(workspace: Workspace, events: ProjectEvents) {
     this.#workspace = workspace;
@@ -79,7 +76,6 @@ export class OpenProjects {
   update(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    const startMs = performance.now();
     const changed = this.#changedPaths;
     this.#changedPaths = new Set();
     for (const project of this.#findProjects()) {
@@ -89,8 +85,6 @@ export class OpenProjects {
     }
     this.#report();
     this.#watch();
-    const endMs = performance.now();
-    this.#nextCheckMs = endMs + Math.min(endMs - startMs, MAX_DELAY_MS);
     clearTimeout(this.#selfTestTimer);
     this.#selfTestTimer = setTimeout(() => this.#attempt(() => this.#runSelfTests()), SELF_TEST_DELAY_MS);
   }
@@ -101,12 +95,10 @@ export class OpenProjects {
     this.#watcher.close();
   }
 
-  /** The server pauses after a slow check as long as the check took, so that requests are served between two of them. */
   #schedule(): void {
     this.#changes += 1;
     clearTimeout(this.#selfTestTimer);
-    const delayMs = Math.max(MIN_DELAY_MS, this.#nextCheckMs - performance.now());
-    this.#timer ??= setTimeout(() => this.#attempt(() => this.update()), delayMs);
+    this.#timer ??= setTimeout(() => this.#attempt(() => this.update()), DELAY_MS);
   }
 
   /** Returns the projects of the open files, and removes all others. */
