@@ -1,15 +1,12 @@
-import { createProcessLog, type Log, type ProcessLog } from '../../engine/log/log.ts';
+import { createProcessLog, type Log } from '../../engine/log/log.ts';
 import { printable } from '../../engine/problem/problem.ts';
 import { paint } from '../../report/text.ts';
 import type { Terminal } from '../terminal.ts';
 
 /** The log on standard output, and notes on standard error. Another thread writes both: a full pipe would block this one. */
-export interface Streams {
-  readonly log: ProcessLog;
-  readonly notes: ProcessLog;
-}
+export type Streams = ReturnType<typeof openStreams>;
 
-export function openStreams(terminal: Terminal): Streams {
+export function openStreams(terminal: Terminal) {
   const format = terminal.outIsTerminal ? (json: string) => formatLogLine(json, terminal.outColour) : undefined;
   const log = createProcessLog(1, format, (code) =>
     writeNote(notes, `signing-gateway: cannot write the log to standard output: ${code}\n`),

@@ -4,23 +4,12 @@ import type { Route } from '../plan/route-definition.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding.ts';
 
 /** The permissions of pages of other origins: the CORS protocol of the Fetch standard. */
-export interface Cors {
-  /** Equal for equal definitions. */
-  readonly key: string;
-  /** Returns the response headers for an origin, as alternating names and values; none if the origin is not allowed. */
-  readonly headersFor: (origin: string | undefined) => readonly string[];
-  /** Further headers of the response to a preflight request. */
-  readonly preflightHeaders: readonly string[];
-  /** The methods that a preflight response allows; `undefined` for those of the path's routes. */
-  readonly methods: readonly string[] | undefined;
-  /** True if responses differ by origin, so that caches must separate them (`Vary`). */
-  readonly isOriginDependent: boolean;
-}
+export type Cors = ReturnType<typeof compileCors>;
 
 const NO_HEADERS: readonly string[] = [];
 
 /** Compiles the headers of the CORS protocol, once for each origin. */
-export function compileCors(entry: CorsEntry, findings: Finding[]): Cors {
+export function compileCors(entry: CorsEntry, findings: Finding[]) {
   const isAny = entry.origins.includes('*');
   checkCors(entry, findings);
   const common = [
@@ -32,14 +21,19 @@ export function compileCors(entry: CorsEntry, findings: Finding[]): Cors {
   );
   const any = headersByOrigin.get('*');
   return Object.freeze({
+    /** Equal for equal definitions. */
     key: JSON.stringify(entry),
+    /** Returns the response headers for an origin, as alternating names and values; none if the origin is not allowed. */
     headersFor: any === undefined ? (origin = '') => headersByOrigin.get(origin) ?? NO_HEADERS : () => any,
+    /** Further headers of the response to a preflight request. */
     preflightHeaders: [
       ...listHeader('Access-Control-Allow-Headers', entry.headers),
       'Access-Control-Max-Age',
       String(Math.floor(durationMs(entry.maxAge) / 1000)),
     ],
+    /** The methods that a preflight response allows; `undefined` for those of the path's routes. */
     methods: entry.methods,
+    /** True if responses differ by origin, so that caches must separate them (`Vary`). */
     isOriginDependent: !isAny,
   });
 }
