@@ -10,7 +10,8 @@ export function isWebSocketHandshake(plan: Plan, request: ClientRequest): boolea
   if (request.method !== 'GET' || request.httpVersion !== '1.1') return false;
   const { connection = '', upgrade } = request.known;
   if (upgrade?.toLowerCase() !== 'websocket' || !UPGRADE.test(connection)) return false;
-  return plan.router.match('GET', pathOf(plan, request) ?? '')?.websocket === true;
+  const path = pathOf(plan, request);
+  return path !== undefined && plan.router.match('GET', path)?.websocket === true;
 }
 
 const UPGRADE = /(?:^|,)[\t ]*upgrade[\t ]*(?:,|$)/i;
