@@ -65,6 +65,7 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
     'settings/address',
     'settings/listen',
     'shared-memory/worker-context',
+    'text-folding',
     'token-errors',
     'tokens/auth',
     'tokens/forwarded-claims',

@@ -1,0 +1,177 @@
+import { REFUSALS, type RefusalCode } from '../../engine/gateway/response/refusal.ts';
+import { foldHeaderName, forgeableHeader } from '../../engine/header-names.ts';
+import type { Manifest, RouteEntry } from '../../engine/manifest/manifest.generated.ts';
+import { checkCaller } from './check-caller.ts';
+import { areValidParameters, checkBody } from './check-content.ts';
+import { allowedMethods, findRoute, readTarget } from './find-route.ts';
+import { ExpectedRefusal, type HeaderLine, headerOf, type ModelRequest, refuse } from './model-request.ts';
+
+// ## The order of the checks
+//
+// The gateway makes these checks in this order. The first one that fails decides: the client gets its refusal, and the upstream gets nothing.
+
+interface ExpectedDecision {
+  readonly kind: 'refused' | 'responded' | 'forwarded';
+  /** `undefined` for a decision without a route. */
+  readonly route: string | undefined;
+  /** The origin whose pages may read the response; `undefined` for other origins. */
+  readonly origin: string | undefined;
+  /** The violations that `validation: report` lets pass. */
+  readonly reported: readonly RefusalCode[];
+  /** The status and the code of a refusal, or the status and the location of a response of the gateway. */
+  readonly status?: number;
+  readonly code?: RefusalCode;
+  readonly location?: string;
+  /** The upstream, its path and query, and its headers, as far as the manifest decides about them. */
+  readonly upstream?: string | undefined;
+  readonly target?: string;
+  readonly headers?: readonly HeaderLine[];
+}
+
+/** Returns the decision of the gateway about a request. Nothing here is fast. */
+export function expectedDecision(manifest: Manifest, request: ModelRequest): ExpectedDecision {
+  const { method, target, caller, body } = request;
+  const found: { route?: RouteEntry; reported: RefusalCode[] } = { reported: [] };
+  // With `cors`, pages of its `origins` may read every response, refusals too. `*` allows every origin.
+  const origin = manifest.cors?.origins.find((one) => one === '*' || one === headerOf(request, 'origin'));
+  const common = () => ({ route: found.route?.id, origin, reported: found.reported });
+  const respond = (status: number) => ({ kind: 'responded', status, ...common() }) as const;
+  try {
+    // More headers than `server.limits.headers` get 431 `headers_too_large`.
+    const count = request.headers.length + (caller === 'none' ? 0 : 1);
+    if (count > manifest.server.limits.headers) refuse('headers_too_large');
+    // A request whose `Via` has the name `server.via` leads back to this gateway: 508 `loop_detected`.
+    const names = headerOf(request, 'via')
+      ?.split(',')
+      .map((member) =>
+        member
+          .trim()
+          .split(/[\t ]+/)[1]
+          ?.toLowerCase(),
+      );
+    if (names?.includes(manifest.server.via?.toLowerCase() ?? '')) refuse('loop_detected');
+    // `OPTIONS *` is about the gateway itself and gets 204.
+    if (method === 'OPTIONS' && target === '*') return respond(204);
+    const keepsSlashes = manifest.routes.some(({ encodedSlash }) => encodedSlash === 'keep');
+    const { path, query } = readTarget(target, headerOf(request, 'host') ?? '', keepsSlashes);
+    // With `cors`, a preflight gets 204 without a token if a route has its path, and otherwise 404. It is an OPTIONS request with `Origin` and `Access-Control-Request-Method`, without a body.
+    const isPreflight =
+      headerOf(request, 'origin') !== undefined && headerOf(request, 'access-control-request-method') !== undefined;
+    if (manifest.cors && method === 'OPTIONS' && isPreflight && body === undefined)
+      return allowedMethods(manifest, path).length > 0 ? respond(204) : refuse('route_unknown');
+    const route = findRoute(manifest, method, path);
+    if (isHandshake(route, request)) checkHandshake(request);
+    found.route = route;
+    if (isHandshake(route, request)) checkOrigin(manifest, route, request);
+    // Rate limits by address or header count here: 429 `rate_limit_exceeded`. Those by caller or route count after the checks of the caller, and those by body after the body.
+    const claims = route.access === 'protected' ? checkCaller(manifest, route, caller) : [];
+    const report = (code: RefusalCode) =>
+      void (route.validation === 'report' ? found.reported.push(code) : refuse(code));
+    if (!areValidParameters(route, path, query, request)) report('parameter_invalid');
+    checkBody(route, request, report);
+    // A route with `respond` or `redirect` sends its response without an upstream.
+    if (route.respond) return respond(route.respond.status);
+    if (route.redirect)
+      return { ...respond(route.redirect.status), location: locationOf(route.path, route.redirect, path, query) };
+    // Every other route forwards the request. The client gets the response of the upstream as it is, for example 202 with a job.
+    const headers = forwardedHeaders(manifest, route, request, claims);
+    return { kind: 'forwarded', upstream: route.upstream, target: pathFor(route, path) + query, headers, ...common() };
+  } catch (refusal) {
+    if (!(refusal instanceof ExpectedRefusal)) throw refusal;
+    const { code } = refusal;
+    return { kind: 'refused', code, status: REFUSALS[code].status, ...common() };
+  }
+}
+
+// ## WebSockets
+//
+// A GET request with `Upgrade: websocket` is a WebSocket handshake on routes with `websocket`. On other routes it is a plain request.
+
+function isHandshake({ websocket }: RouteEntry, request: ModelRequest): boolean {
+  const options = headerOf(request, 'connection')
+    ?.toLowerCase()
+    .split(/[\t ]*,[\t ]*/);
+  const isUpgrade = options?.includes('upgrade') && headerOf(request, 'upgrade')?.toLowerCase() === 'websocket';
+  return websocket !== false && request.method === 'GET' && isUpgrade === true;
+}
+
+function checkHandshake(request: ModelRequest): void {
+  // A handshake has no body and one key of 16 bytes in Base64: otherwise 400 `message_malformed`. Its version is 13: otherwise 426 `websocket_version_unsupported`.
+  const isKey = /^[A-Za-z0-9+/]{22}==$/.test(headerOf(request, 'sec-websocket-key') ?? '');
+  if (request.body !== undefined || !isKey) refuse('message_malformed');
+  if (headerOf(request, 'sec-websocket-version') !== '13') refuse('websocket_version_unsupported');
+}
+
+function checkOrigin({ cors, server }: Manifest, { websocket }: RouteEntry, request: ModelRequest): void {
+  // A handshake without `Origin` passes, since browsers always send it. With `Sec-Fetch-Site: cross-site` or `same-site` its origin is `null`.
+  const isSameSite = ['none', 'same-origin'].includes(headerOf(request, 'sec-fetch-site') ?? 'none');
+  const origin = headerOf(request, 'origin') ?? (isSameSite ? undefined : 'null');
+  // The origin must be in `websocket.origins`, or with `websocket: true` in `cors.origins`. `*` allows every origin.
+  const listed = typeof websocket === 'object' ? websocket.origins : (cors?.origins ?? []);
+  if (origin === undefined || listed.includes('*') || listed.includes(origin)) return;
+  // `websocket: true` also allows pages of the host in `Host`, or in `X-Forwarded-Host` of a trusted proxy, but no page of plain HTTP if clients use TLS. Other origins get 403 `origin_not_allowed`.
+  const trusted = (name: string) => (request.isTrustedProxy ? headerOf(request, name) : undefined);
+  const isSecure = (trusted('x-forwarded-proto') ?? (server.tls ? 'https' : 'http')).endsWith('s');
+  const page = /^https?:\/\//.test(origin) ? URL.parse(origin) : null;
+  const host = URL.parse(`${page?.protocol}//${trusted('x-forwarded-host') ?? headerOf(request, 'host')}`)?.host;
+  const isSameHost = page?.host === host && !(isSecure && page?.protocol === 'http:');
+  if (websocket !== true || page === null || !isSameHost) refuse('origin_not_allowed');
+}
+
+// ## Requests to upstreams, and redirects
+//
+// The upstream gets method, query and body as they were sent.
+
+function pathFor({ upstreamPath }: RouteEntry, path: string): string {
+  // `upstreamPath` puts `with` in place of `replace` at the start of the path. `/` stands for no text there, and an empty path becomes `/`.
+  const [cut = '', added = ''] = [upstreamPath?.replace, upstreamPath?.with].map((text) => text?.replace(/^\/$/, ''));
+  return added + path.slice(cut.length) || '/';
+}
+
+function forwardedHeaders(
+  manifest: Manifest,
+  route: RouteEntry,
+  request: ModelRequest,
+  claims: readonly HeaderLine[],
+): HeaderLine[] {
+  const { set = {}, remove = [], keep = [] } = route.requestHeaders ?? {};
+  const { host = 'client' } = manifest.upstreams[route.upstream ?? ''] ?? {};
+  const ofClaims = [manifest.auth, ...manifest.routes].flatMap((each) => Object.keys(each?.forward || {}));
+  const isIn = (name: string, names: readonly string[]) =>
+    names.some((each) => foldHeaderName(each) === foldHeaderName(name));
+  const passes = ([name]: HeaderLine) => {
+    // `requestHeaders.set` and `remove` replace and remove headers, and so do the names of headers from claims, on all routes. They apply to every spelling that servers read alike.
+    if (isIn(name, [...ofClaims, ...Object.keys(set), ...remove])) return false;
+    // `Host` is that of the client, or the one that `host` of the upstream names.
+    if (host !== 'client' && name.toLowerCase() === 'host') return false;
+    // Headers that forge an address, an identity, or another method, path or host end here, unless `requestHeaders.keep` lists them. Addresses pass from trusted proxies.
+    const kind = forgeableHeader(foldHeaderName(name));
+    const isAddress = kind === 'address' && request.isTrustedProxy && foldHeaderName(name) === name.toLowerCase();
+    return kind === undefined || isAddress || isIn(name, keep);
+  };
+  // Headers of the connection end here (RFC 9110 section 7.6.1). The gateway writes `X-Forwarded-For`, `-Proto`, `-Host` and `-Prefix`, `X-Request-Id`, `traceparent` and `Via`.
+  const ownHost: HeaderLine[] = host === 'client' ? [] : [['Host', host]];
+  return [...ownHost, ...request.headers.filter(passes), ...Object.entries(set), ...claims];
+}
+
+function locationOf(
+  pattern: string,
+  redirect: NonNullable<RouteEntry['redirect']>,
+  path: string,
+  query: string,
+): string {
+  // In `redirect.to`, `{name}` stands for a segment and `{rest}` for the part that `/**` matches, as sent. In a query, `&`, `=`, `+` and `;` of them are escaped.
+  const [parts, segments] = [pattern.split('/'), path.split('/')];
+  const partOf = (name: string) => {
+    const at = parts.indexOf(`{${name}}`);
+    return at === -1 ? segments.slice(parts.indexOf('**')).join('/') : (segments[at] ?? '');
+  };
+  const fill = (text = '', marks = /(?!)/g) =>
+    text.replaceAll(/\{(\w+)\}/g, (_, name) => partOf(name).replaceAll(marks, encodeURIComponent));
+  const [, to, ownQuery, fragment] = /^([^?#]*)(\?[^#]*)?(.*)$/.exec(redirect.to) ?? [];
+  // `redirect.query: keep` adds the query of the request.
+  const kept =
+    redirect.query === 'keep' ? query.replaceAll(/["<>\\^`{|}]/g, encodeURIComponent) : fill(ownQuery, /[&+=;]/g);
+  // A location that begins with `//` is that of another host: 400 `path_ambiguous`.
+  return /^(?:https?:\/\/[^/]*)?\/[/\\]/i.test(fill(to)) ? refuse('path_ambiguous') : fill(to) + kept + fill(fragment);
+}

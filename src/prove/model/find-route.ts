@@ -1,0 +1,158 @@
+import { HTTP_METHODS } from '../../engine/http1/http-methods.ts';
+import type { Manifest, RouteEntry } from '../../engine/manifest/manifest.generated.ts';
+import { foldVisible } from '../../engine/text-folding.ts';
+import { permissionsOf } from './check-caller.ts';
+import { decode, refuse } from './model-request.ts';
+
+// ## Paths with two readings
+//
+// The gateway matches and forwards a path as it was sent. It refuses a path that two servers could read differently.
+
+export function readTarget(target: string, host: string, keepsSlashes: boolean) {
+  // A target consists of visible ASCII characters without `#`. Any other one gets 400 `message_malformed`.
+  if (!/^[!-"$-~]+$/.test(target)) refuse('message_malformed');
+  // A URL stands for its path and query. Its host and port must be those of `Host`: otherwise 400 `message_malformed`.
+  const [start = '', scheme = '', authority = ''] = /^(https?):\/\/([^/?]*)/i.exec(target) ?? [];
+  const bare = (text: string) => text.toLowerCase().replace(/https/i.test(scheme) ? /:443$/ : /:80$/, '');
+  const origin = start === '' ? target : target.slice(start.length).replace(/^(?!\/)/, '/');
+  if (!origin.startsWith('/') || (start !== '' && bare(authority) !== bare(host))) refuse('message_malformed');
+  const [path = ''] = origin.split('?', 1);
+  // An escaped slash is refused, unless some route has `encodedSlash: keep`. The parts around it then follow the rules of segments.
+  const parts = segmentsOf(path).flatMap((segment) => (keepsSlashes ? segment.split(/%2f/i) : [segment]));
+  if (parts.some(isAmbiguous)) refuse('path_ambiguous');
+  // The query may be anything. It is forwarded as it was sent.
+  return { path, query: origin.slice(path.length) };
+}
+
+function isAmbiguous(segment: string): boolean {
+  // A path gets 400 `path_ambiguous` for an empty segment, for a character that RFC 3986 section 3.3 does not allow, and for escapes that are not UTF-8. One slash at its end makes no difference.
+  const text = decode(segment);
+  if (!/^(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})+$/.test(segment) || text === undefined) return true;
+  // It gets 400 for escapes of letters, digits, `-`, `.`, `_`, `~`, slashes, backslashes and control characters, and for escapes of escapes.
+  const escaped = decode(segment.match(/%[0-7][0-9A-Fa-f]/g)?.join('') ?? '') ?? '';
+  if (/[A-Za-z0-9._~/\\-]/.test(escaped) || /[\0-\x1f\x7f-\x9f]|%[0-9A-Fa-f]{2}/.test(text)) return true;
+  // It gets 400 for a segment that is `.`, `..` or empty to a server that removes blanks, and the text after `;`, `?` or `#`.
+  return /^\s*\.\.?\s*(?:[;?#]|$)|^\s*(?:;|$)/.test(text);
+}
+
+/** Returns the segments of a path without a slash at its end. */
+function segmentsOf(path: string): string[] {
+  return path.replace(/\/$/, '').split('/').slice(1);
+}
+
+// ## The route of a request
+//
+// Method and path choose the route. Neither the host nor the order of the routes in the manifest makes a difference.
+
+export function findRoute(manifest: Manifest, method: string, path: string): RouteEntry {
+  const route = matchedRoute(manifest, method, path);
+  if (route !== undefined) return route;
+  // A path with an escaped slash and without a route gets 400 `path_ambiguous`.
+  if (/%2f/i.test(path)) refuse('path_ambiguous');
+  // A path with routes for other methods gets 405 `method_not_allowed`, with these methods in `Allow`. Any other path gets 404 `route_unknown`.
+  return refuse(allowedMethods(manifest, path).length > 0 ? 'method_not_allowed' : 'route_unknown');
+}
+
+export function allowedMethods(manifest: Manifest, path: string): string[] {
+  return HTTP_METHODS.filter((method) => matchedRoute(manifest, method, path) !== undefined);
+}
+
+function matchedRoute(manifest: Manifest, method: string, path: string): RouteEntry | undefined {
+  const routes = manifest.routes.filter((route) => methodsOf(route, manifest).includes(method));
+  const [route] = mostSpecific(routes, segmentsOf(path), (text) => text);
+  // On a route with `encodedSlash: keep`, an escaped slash is a part of its segment. No other route matches such a path.
+  if (route === undefined || (/%2f/i.test(path) && route.encodedSlash !== 'keep')) return undefined;
+  // A path has no route if some server could read it as the path of a stricter route. Of several routes for one reading, the strictest one counts.
+  const rank = (one: RouteEntry) => strictness(one, manifest);
+  const isSafe = (reading: readonly string[]) => {
+    const [other] = mostSpecific(routes, reading, fold).toSorted((one, two) => rank(two) - rank(one));
+    return other === undefined || other === route || !isStricter(other, route, manifest);
+  };
+  return readings(manifest, path)?.every(isSafe) ? route : undefined;
+}
+
+function methodsOf({ method, path }: RouteEntry, { routes }: Manifest): readonly string[] {
+  // `method: any` stands for GET, HEAD, POST, PUT, PATCH, DELETE and OPTIONS. No route accepts another method.
+  const listed = (one: RouteEntry['method']) => (one === 'any' ? HTTP_METHODS : [one].flat());
+  // A route with GET accepts HEAD too, unless a route with the same path names HEAD.
+  const shape = (text: string) => text.replaceAll(/\{\w+\}/g, '{}');
+  const hasHead = routes.some((other) => shape(other.path) === shape(path) && listed(other.method).includes('HEAD'));
+  return !hasHead && listed(method).includes('GET') ? [...listed(method), 'HEAD'] : listed(method);
+}
+
+function mostSpecific(routes: readonly RouteEntry[], path: readonly string[], read: (text: string) => string) {
+  // Text matches only itself: letter case and escapes matter. `{name}` matches one segment, and `/**` any number of them.
+  const matching = routes.filter((route) => {
+    const pattern = segmentsOf(route.path.replace(/\/\*\*$/, ''));
+    const hasLength = route.path.endsWith('/**') ? path.length >= pattern.length : path.length === pattern.length;
+    return hasLength && pattern.every((part, at) => (part[0] === '{' ? path[at] !== '' : read(part) === path[at]));
+  });
+  // The most specific path wins, from left to right: text before `{name}` before `/**`. Routes without the method do not compete.
+  const rank = ({ path: text }: RouteEntry) =>
+    segmentsOf(text)
+      .map((part) => (part === '**' ? 3 : part[0] === '{' ? 1 : 0))
+      .join('')
+      .padEnd(99, '2');
+  const best = matching.map(rank).sort()[0];
+  return matching.filter((route) => rank(route) === best);
+}
+
+/** Returns every way in which a server could read a path, as segments; `undefined` if there are too many. */
+function readings(manifest: Manifest, path: string): string[][] | undefined {
+  const patterns = manifest.routes.map((route) => segmentsOf(route.path));
+  const texts = new Set(patterns.flat().map(fold));
+  const waysOf = (segment: string, at: number) => {
+    // A segment of dots, blanks and invisible characters can disappear. Another one can be read as the text of a route to which it folds, unless some route has it in this spelling at this place.
+    const isOther = texts.has(fold(segment)) && !patterns.some((pattern) => pattern[at] === segment);
+    const isEmpty = segment !== '' && visible(segment).replace(END, '') === '';
+    return [...new Set([fold(segment), ...(isEmpty ? [''] : isOther ? [segment] : [])])];
+  };
+  // An escaped slash can be a slash, and an escaped `?` or `#` can end the path.
+  const slashed = [path, path.replaceAll(/%2f/gi, '/')];
+  const starts = slashed.map((one) => [...one.matchAll(FIRST_END)].map(({ index }) => one.slice(0, index)));
+  const all = [...slashed, ...starts.flat()].map((one) => segmentsOf(one).map(waysOf));
+  // A path with more than five segments of two readings, or more than five escaped `?` and `#`, has no route.
+  if ([...starts, ...all.map((ways) => ways.filter((way) => way.length > 1))].some((list) => list.length > 5))
+    return undefined;
+  const append = (before: readonly string[], way: readonly string[]) =>
+    before.flatMap((start) => way.map((text) => `${start}/${text}`));
+  const read = all.flatMap((ways) => ways.reduce<readonly string[]>(append, ['']));
+  // Servers keep empty segments, or skip them.
+  return read.flatMap((one) => [segmentsOf(one), segmentsOf(one).filter((text) => text !== '')]);
+}
+
+/** The dots and blanks at the end of a segment; the first escaped `?` and the first escaped `#` of each segment. */
+const END = /[.\s]+$/;
+const FIRST_END = /(?<=\/(?:(?!%3f)[^/])*)%3f|(?<=\/(?:(?!%23)[^/])*)%23/gi;
+
+/** Returns the text of a segment before `;`, in small letters, without invisible characters and compatibility forms. */
+function visible(segment: string): string {
+  const text = decode(segment.replaceAll(/%2f/gi, '%252f')) ?? '';
+  return foldVisible(text).replace(/;.*/s, '').trim();
+}
+
+/** Folds a segment: servers ignore escapes, letter case, blanks and dots at the end, and the text after `;`. */
+function fold(segment: string): string {
+  const text = visible(segment);
+  return text === '' ? segment : encodeURI(text.replace(END, '') || text);
+}
+
+/** Ranks the demands of a route: a token first, then fewer roles, then `login`, then rules for the content. */
+function strictness(route: RouteEntry, manifest: Manifest): number {
+  const roles = permissionsOf(route, manifest).map(([, role]) => role);
+  const token = route.access === 'public' ? 0 : roles.includes('any') ? 8 : 8 + 1 / (1 + roles.length);
+  return token + (route.login ? 4 : 0) + (hasRules(route) ? 2 : 0);
+}
+
+function hasRules({ validation, params, query, headers, body }: RouteEntry): boolean {
+  return validation === 'enforce' && (params ?? query ?? headers ?? body) !== undefined;
+}
+
+function isStricter(one: RouteEntry, other: RouteEntry, manifest: Manifest): boolean {
+  // A route is stricter than another one if it has `login` or rules for the content, if only it needs a token, or if it refuses a role of the other one.
+  if (one.login || hasRules(one) || (one.access === 'protected' && other.access === 'public')) return true;
+  const own = permissionsOf(one, manifest);
+  const permits = ([method, role]: readonly string[]) =>
+    own.some(([name, each]) => name === method && [role, 'any'].includes(each));
+  return own.length > 0 && !permissionsOf(other, manifest).every(permits);
+}
