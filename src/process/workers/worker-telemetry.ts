@@ -17,7 +17,7 @@ export type WorkerTelemetry = ReturnType<typeof createWorkerTelemetry>;
 /** The log lines, metrics, figures and request events of all workers, in the main thread. */
 export function createWorkerTelemetry(gateway: Gateway, log: Log) {
   const channels = new Map<number, ThreadChannel<ServingRequests, MainRequests>>();
-  /** The latest figures of each other worker. */
+  /** The latest figures of each other worker, with those of its threads that have ended. */
   const latest = new Map<number, ThreadFigures>();
   /** The sums of the threads that have ended, by the index of the worker. */
   const endedThreads = new Map<number, ThreadFigures>();
@@ -37,12 +37,7 @@ export function createWorkerTelemetry(gateway: Gateway, log: Log) {
   };
 
   function allFigures(): ReadonlyMap<number, ThreadFigures> {
-    const figures = new Map([[0, readFigures(gateway)], ...latest]);
-    for (const [index, ended] of endedThreads) {
-      const current = figures.get(index);
-      figures.set(index, current === undefined ? ended : addFigures(ended, current));
-    }
-    return figures;
+    return new Map([[0, readFigures(gateway)], ...latest]);
   }
 
   /** Receives the telemetry of another worker. */
@@ -52,7 +47,10 @@ export function createWorkerTelemetry(gateway: Gateway, log: Log) {
       writeForwardedBlock(log, block, () => channel.notify('logWritten', block.bytes.length)),
     );
     channel.handle('counters', (notice) => gateway.metrics.receive(index, notice));
-    channel.handle('figures', (received) => void latest.set(index, received));
+    channel.handle('figures', (received) => {
+      const ended = endedThreads.get(index);
+      latest.set(index, ended === undefined ? received : addFigures(ended, received));
+    });
     channel.handle('events', publish);
     if (listeners.size > 0) channel.notify('sendEvents', true);
   }
@@ -61,11 +59,10 @@ export function createWorkerTelemetry(gateway: Gateway, log: Log) {
   function forget(index: number): void {
     const last = latest.get(index);
     channels.delete(index);
-    latest.delete(index);
     if (last === undefined) return;
-    const ended = endedThreads.get(index);
     const counters = countersOf(last);
-    endedThreads.set(index, ended === undefined ? counters : addFigures(ended, counters));
+    endedThreads.set(index, counters);
+    latest.set(index, counters);
   }
 
   /** Calls the listener with each request of all workers that ends. Returns a function that ends the subscription. */
