@@ -153,6 +153,37 @@ describe('/status', () => {
   });
 });
 
+describe('/status of several issuers', () => {
+  it('has the sums and the worst state of the keys, and each method', async () => {
+    const jwt = (more: string) => `{ ${more}, algorithms: [ES256], audience: "\${AUDIENCE}" }`;
+    const methods = `
+    - { name: staff, jwt: ${jwt("jwks: '${JWKS}', issuer: '${ISSUER}'")} }
+    - { name: partners, jwt: ${jwt("jwks: '${JWKS}', issuer: https://partners.test")} }
+    - { name: devices, jwt: ${jwt("jwks: 'http://127.0.0.1:1/', issuer: https://devices.test")} }`;
+    const text = MANIFEST.replace(/tokens:\n.*/, `tokens:${methods}`);
+    const accepting = text.replace('access: protected }', 'access: protected, issuers: [staff, partners, devices] }');
+    const { site, getJson } = await start(accepting);
+    for (const iss of [ISSUER, 'https://partners.test', 'https://partners.test', 'https://devices.test']) {
+      const headers = { Authorization: `Bearer ${await issuer.token({ iss })}` };
+      for (let times = 0; times < 2; times += 1) await fetch(`${site.url}/files/a`, { headers });
+    }
+    const { tokens } = (await getJson('/status')).body;
+    const of = (keys: string, entries: number, hits: number, results: object) => ({ keys, entries, hits, results });
+    expect(tokens.issuers).toMatchObject([
+      { name: 'staff', cause: null, ...of('known', 1, 1, { valid: 1 }) },
+      { name: 'partners', cause: null, ...of('known', 2, 2, { valid: 2 }) },
+      { name: 'devices', cause: expect.any(String), ...of('unknown', 0, 0, { keys_unavailable: 2 }) },
+    ]);
+    expect(tokens).toMatchObject({
+      cause: tokens.issuers[2].cause,
+      misses: 5,
+      fetches: 2,
+      ...of('unknown', 3, 3, { valid: 3, keys_unavailable: 2 }),
+    });
+    expect(tokens).not.toHaveProperty('name');
+  });
+});
+
 describe('/routes', () => {
   it('lists the compiled routes', async () => {
     const { getJson } = await start();

@@ -113,11 +113,33 @@ function adminFields({ connections, evicted, refused, unaccepted, skippedEvents 
   };
 }
 
-/** Returns the state of the first token method, and that of each method if there are several. */
+/** Returns the state of all token methods together, and that of each method if there are several. */
 function tokenFields({ methods }: Verifier) {
+  const [first, ...others] = methods.map(({ status }) => status);
   const issuers = methods.map(({ name, status }) => ({ name, ...methodFields(status) }));
-  const [first] = issuers;
-  return first && { ...first, issuers: issuers.length > 1 ? issuers : [] };
+  return first && { ...methodFields(others.reduce(addStatus, first)), issuers: others.length > 0 ? issuers : [] };
+}
+
+/** The states of keys, the worst one last. */
+const KEY_STATES: readonly VerifierStatus['keys'][] = ['none', 'known', 'stale', 'unknown'];
+
+/** Returns the sums, with the worse state of the keys. */
+function addStatus(one: VerifierStatus, other: VerifierStatus): VerifierStatus {
+  const isWorse = KEY_STATES.indexOf(other.keys) > KEY_STATES.indexOf(one.keys);
+  const results = new Map(one.results);
+  for (const [result, count] of other.results) results.set(result, (results.get(result) ?? 0) + count);
+  return {
+    keys: isWorse ? other.keys : one.keys,
+    cause: isWorse ? (other.cause ?? one.cause) : (one.cause ?? other.cause),
+    entries: one.entries + other.entries,
+    refused: one.refused + other.refused,
+    verifying: one.verifying + other.verifying,
+    hits: one.hits + other.hits,
+    misses: one.misses + other.misses,
+    results,
+    fetches: one.fetches + other.fetches,
+    failedFetches: one.failedFetches + other.failedFetches,
+  };
 }
 
 function methodFields({ results, failedFetches: failed_fetches, ...status }: VerifierStatus) {
