@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { TokenErrorCode } from '../token-errors.ts';
+import { tokenHash } from './caching-verifier.ts';
 import type { TokenEntry } from './token-entries.ts';
 import { unverifiedIssuer } from './token-syntax.ts';
 import type {
@@ -32,6 +33,12 @@ export class SelectingVerifier implements Verifier {
   }
 
   cached(token: string, issuers?: Issuers): Principal | undefined {
+    // The cached JWTs of a method name its issuer, so they need no decoding. Another token may name an issuer that a reload has added.
+    const id = tokenHash(token);
+    for (const jwts of this.#byIssuer.values()) {
+      const known = issuers?.has(jwts.name) === true ? jwts.cachedById(id) : undefined;
+      if (known !== undefined) return known;
+    }
     const method = this.#methodFor(token, issuers);
     const principal = typeof method === 'string' ? undefined : method.cached(token);
     return principal !== undefined && this.#isIssuer(principal) ? principal : undefined;

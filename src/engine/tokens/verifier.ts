@@ -147,6 +147,8 @@ export interface MethodVerifier extends Verifier {
   /** `undefined` if the manifest has only one method. */
   readonly name: string | undefined;
   readonly status: VerifierStatus;
+  /** Returns the principal of a cached token by its hash. It counts no miss: another method may have the token. */
+  readonly cachedById: (id: string) => Principal | undefined;
   /** The shared memory of its counts. */
   readonly buffer: { readonly name: string; readonly bytes: number };
   /** Serves the verifiers of other threads with the same key. */

@@ -210,6 +210,19 @@ describe('a verifier of several methods', () => {
     expect(await verify(token, ALL, after)).toBe('token_expired');
   });
 
+  test('counts one hit for a cached token, and one miss for another, of the method that it names', async () => {
+    const counted = verifierIn([...JWTS.slice(0, 3), sessionsOf(identity.url)]);
+    const token = signed('partners', { alg: 'ES256', kid: KID }, claimsOf('partners'));
+    const counts = () => counted.methods.map(({ status: { hits, misses } }) => `${hits}/${misses}`).join(' ');
+    expect(counted.cached(token, ALL)).toBeUndefined();
+    expect(counts()).toBe('0/0 0/0 0/1 0/0');
+    await verify(token, ALL, counted);
+    expect(counted.cached(token, ALL)?.issuer).toBe('partners');
+    expect(counts()).toBe('0/0 0/0 1/1 0/0');
+    expect(counted.cached(token, new Set(['staff']))).toBeUndefined();
+    expect(counts()).toBe('0/0 0/0 1/1 0/0');
+  });
+
   test('of one method is that of a manifest without a list', async () => {
     const [only] = JWTS;
     const single = manifestFor({ jwt: only?.jwt }, { env: ENV });
