@@ -1,11 +1,40 @@
 import { compileInvariants } from '../../../engine/invariants/compile-invariants.ts';
 import { proveInvariants } from '../../../engine/invariants/prove.ts';
+import type { FindingLocation } from '../../../engine/problem/finding.ts';
 import { patternKey } from '../../../engine/routing/pattern.ts';
+import { isMap } from '../../../engine/schema/schema-walk.ts';
 import type { LintRoute } from '../lint-context.ts';
-import { findingAt, rulesOf } from '../rule.ts';
+import { findingAt, findingAtKey, rulesOf } from '../rule.ts';
 
 /** Rules for the names in routes, and for the exceptions of invariants. */
 export const ROUTE_RULES = rulesOf('routes', {
+  'default-unused': {
+    level: ['warning', 'recommended'],
+    rationale: 'A reader takes the default for the value of some route, but each one states its own or cannot have it.',
+    *find({ document, routes }) {
+      const placeOf = (where: FindingLocation) => {
+        const { line, column } = document.locate(where);
+        return `${document.fileOf(where)}:${line}:${column}`;
+      };
+      const defaults = [document, ...document.included].flatMap(({ value, file }) => {
+        const own = isMap(value) ? value['defaults'] : undefined;
+        const keys = isMap(own) ? Object.keys(own) : [];
+        return keys.map((key) => ({ path: key === 'body' ? [key, 'maxBytes'] : [key], file }));
+      });
+      const keys = new Map(defaults.map(({ path }) => [path.join(), path]));
+      const used = new Set(
+        routes.flatMap((route) =>
+          [...keys.values()].map((path) => placeOf({ path: [...route.path, ...path], at: 'value' })),
+        ),
+      );
+      for (const { path, file } of defaults) {
+        const at = ['defaults', ...path];
+        if (used.has(placeOf({ path: at, at: 'value', file }))) continue;
+        const finding = findingAtKey(at, 'no route uses this default; remove it');
+        yield { ...finding, location: { ...finding.location, file } };
+      }
+    },
+  },
   'invariant-exception-expired': {
     level: ['warning', 'minimal'],
     rationale: 'Its author planned to remove the exception by this date.',
