@@ -4,11 +4,12 @@ import { readRequestTarget } from '../../src/engine/gateway/request/request-targ
 import { compileInvariants } from '../../src/engine/invariants/compile-invariants.ts';
 import { proveInvariants } from '../../src/engine/invariants/prove.ts';
 import { load, type PlannedManifest } from '../../src/engine/load.ts';
-import type { Plan } from '../../src/engine/plan/plan.ts';
 import type { Route } from '../../src/engine/plan/route-definition.ts';
 import type { Finding } from '../../src/engine/problem/finding.ts';
 import { foldLiteral, readPath } from '../../src/engine/routing/path-folding.ts';
 import { type Pattern, parsePattern, patternKey } from '../../src/engine/routing/pattern.ts';
+import { expectedDecision } from '../../src/prove/model/expected-decision.ts';
+import type { ModelRequest } from '../../src/prove/model/model-request.ts';
 import { runs } from '../support/runs.ts';
 
 /** Few words, so that paths overlap. Some fold into others, and `x` is the sample of a parameter. */
@@ -124,15 +125,25 @@ interface ServedRequest {
   readonly route: Route;
 }
 
-/** Returns the requests that the router gives a route. HEAD follows GET unless a route has it alone, and no route here has. */
-function servedRequests({ router }: Plan): ServedRequest[] {
+/** Returns the requests to which the model gives a route. HEAD follows GET unless a route has it alone, and no route here has. */
+function servedRequests({ manifest, plan }: PlannedManifest): ServedRequest[] {
+  const routes = new Map(plan.routes.map((one) => [one.id, one]));
   return METHODS.flatMap((method) =>
     PATHS.flatMap((path) => {
-      const found = router.match(method, path);
+      const found = routes.get(expectedDecision(manifest, { ...REQUEST, method, target: path }).route ?? '');
       return found === undefined ? [] : [{ method, path, route: found }];
     }),
   );
 }
+
+const REQUEST: ModelRequest = {
+  method: 'GET',
+  target: '/',
+  headers: [['Host', 'gateway.test']],
+  caller: 'none',
+  isValidParameter: () => true,
+  isValidBody: () => true,
+};
 
 function readManifest(written: readonly object[], invariants: readonly object[]): PlannedManifest {
   const text = JSON.stringify({
@@ -154,11 +165,12 @@ describe('the prover', () => {
   test('finds a request for each route that breaks an invariant, and none for any other', () => {
     fc.assert(
       fc.property(routes, fc.array(invariant, { minLength: 1, maxLength: 4 }), (written, invariants) => {
-        const { manifest, plan } = readManifest(written, invariants);
+        const planned = readManifest(written, invariants);
+        const { manifest, plan } = planned;
         const findings: Finding[] = [];
         const proofs = proveInvariants(compileInvariants(manifest, findings), manifest, plan);
         expect(findings).toEqual([]);
-        const requests = servedRequests(plan);
+        const requests = servedRequests(planned);
         for (const [index, { violations, undecided }] of proofs.entries()) {
           const one = invariants[index] as WrittenInvariant;
           for (const { witness, route: broken } of violations) {

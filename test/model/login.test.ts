@@ -53,7 +53,7 @@ function codeOfModel(route: RouteEntry, listed: string, other: string): string |
     checkLoginToken(planned.manifest, route, tokenOf(listed), true);
     checkLoginToken(planned.manifest, route, tokenOf(other), false);
   } catch (refusal) {
-    if (refusal instanceof ExpectedRefusal) return refusal.code;
+    if (refusal instanceof ExpectedRefusal) return refusal.message;
     throw refusal;
   }
   return undefined;

@@ -1,9 +1,9 @@
 import { REFUSALS, type RefusalCode } from '../../engine/gateway/response/refusal.ts';
-import { foldHeaderName, forgeableHeader } from '../../engine/header-names.ts';
 import type { Manifest, RouteEntry } from '../../engine/manifest/manifest.generated.ts';
 import { checkCaller } from './check-caller.ts';
 import { areValidParameters, checkBody } from './check-content.ts';
 import { allowedMethods, findRoute, readTarget } from './find-route.ts';
+import { forwardedHeaders, locationOf, pathFor } from './forwarded-request.ts';
 import { ExpectedRefusal, type HeaderLine, headerOf, type ModelRequest, refuse } from './model-request.ts';
 
 // ## The order of the checks
@@ -41,30 +41,32 @@ export function expectedDecision(manifest: Manifest, request: ModelRequest): Exp
     const count = request.headers.length + (caller === 'none' ? 0 : 1);
     if (count > manifest.server.limits.headers) refuse('headers_too_large');
     // A request whose `Via` has the name `server.via` leads back to this gateway: 508 `loop_detected`.
-    const names = headerOf(request, 'via')
-      ?.split(',')
-      .map((member) =>
-        member
-          .trim()
-          .split(/[\t ]+/)[1]
-          ?.toLowerCase(),
-      );
-    if (names?.includes(manifest.server.via?.toLowerCase() ?? '')) refuse('loop_detected');
+    const via =
+      headerOf(request, 'via')
+        ?.toLowerCase()
+        .split(/[\t ]*,[\t ]*/) ?? [];
+    const isOwn = (member: string) => (member.split(' ')[1] ?? '') === manifest.server.via?.toLowerCase();
+    if (via.some(isOwn)) refuse('loop_detected');
     // `OPTIONS *` is about the gateway itself and gets 204.
     if (method === 'OPTIONS' && target === '*') return respond(204);
+    // The path has one reading: otherwise 400. See [Paths with two readings](#paths-with-two-readings).
     const keepsSlashes = manifest.routes.some(({ encodedSlash }) => encodedSlash === 'keep');
     const { path, query } = readTarget(target, headerOf(request, 'host') ?? '', keepsSlashes);
     // With `cors`, a preflight gets 204 without a token if a route has its path, and otherwise 404. It is an OPTIONS request with `Origin` and `Access-Control-Request-Method`, without a body.
-    const isPreflight =
-      headerOf(request, 'origin') !== undefined && headerOf(request, 'access-control-request-method') !== undefined;
-    if (manifest.cors && method === 'OPTIONS' && isPreflight && body === undefined)
+    const hasHeader = (name: string) => headerOf(request, name) !== undefined;
+    const isPreflight = hasHeader('origin') && hasHeader('access-control-request-method') && body === undefined;
+    if (manifest.cors && method === 'OPTIONS' && isPreflight)
       return allowedMethods(manifest, path).length > 0 ? respond(204) : refuse('route_unknown');
+    // A route has the path and the method: otherwise 404 or 405. See [The route of a request](#the-route-of-a-request).
     const route = findRoute(manifest, method, path);
+    // The route allows the page that opens a WebSocket: otherwise 403. See [WebSockets](#websockets).
     if (isHandshake(route, request)) checkHandshake(request);
     found.route = route;
     if (isHandshake(route, request)) checkOrigin(manifest, route, request);
     // Rate limits by address or header count here: 429 `rate_limit_exceeded`. Those by caller or route count after the checks of the caller, and those by body after the body.
+    // On a protected route, the caller has a token and a role: otherwise 401 or 403. See [Callers](#callers).
     const claims = route.access === 'protected' ? checkCaller(manifest, route, caller) : [];
+    // Parameters and body are valid: otherwise 400, 413 or 415. See [Parameters and bodies](#parameters-and-bodies).
     const report = (code: RefusalCode) =>
       void (route.validation === 'report' ? found.reported.push(code) : refuse(code));
     if (!areValidParameters(route, path, query, request)) report('parameter_invalid');
@@ -78,7 +80,7 @@ export function expectedDecision(manifest: Manifest, request: ModelRequest): Exp
     return { kind: 'forwarded', upstream: route.upstream, target: pathFor(route, path) + query, headers, ...common() };
   } catch (refusal) {
     if (!(refusal instanceof ExpectedRefusal)) throw refusal;
-    const { code } = refusal;
+    const code = refusal.message as RefusalCode;
     return { kind: 'refused', code, status: REFUSALS[code].status, ...common() };
   }
 }
@@ -116,62 +118,4 @@ function checkOrigin({ cors, server }: Manifest, { websocket }: RouteEntry, requ
   const host = URL.parse(`${page?.protocol}//${trusted('x-forwarded-host') ?? headerOf(request, 'host')}`)?.host;
   const isSameHost = page?.host === host && !(isSecure && page?.protocol === 'http:');
   if (websocket !== true || page === null || !isSameHost) refuse('origin_not_allowed');
-}
-
-// ## Requests to upstreams, and redirects
-//
-// The upstream gets method, query and body as they were sent.
-
-function pathFor({ upstreamPath }: RouteEntry, path: string): string {
-  // `upstreamPath` puts `with` in place of `replace` at the start of the path. `/` stands for no text there, and an empty path becomes `/`.
-  const [cut = '', added = ''] = [upstreamPath?.replace, upstreamPath?.with].map((text) => text?.replace(/^\/$/, ''));
-  return added + path.slice(cut.length) || '/';
-}
-
-function forwardedHeaders(
-  manifest: Manifest,
-  route: RouteEntry,
-  request: ModelRequest,
-  claims: readonly HeaderLine[],
-): HeaderLine[] {
-  const { set = {}, remove = [], keep = [] } = route.requestHeaders ?? {};
-  const { host = 'client' } = manifest.upstreams[route.upstream ?? ''] ?? {};
-  const ofClaims = [manifest.auth, ...manifest.routes].flatMap((each) => Object.keys(each?.forward || {}));
-  const isIn = (name: string, names: readonly string[]) =>
-    names.some((each) => foldHeaderName(each) === foldHeaderName(name));
-  const passes = ([name]: HeaderLine) => {
-    // `requestHeaders.set` and `remove` replace and remove headers, and so do the names of headers from claims, on all routes. They apply to every spelling that servers read alike.
-    if (isIn(name, [...ofClaims, ...Object.keys(set), ...remove])) return false;
-    // `Host` is that of the client, or the one that `host` of the upstream names.
-    if (host !== 'client' && name.toLowerCase() === 'host') return false;
-    // Headers that forge an address, an identity, or another method, path or host end here, unless `requestHeaders.keep` lists them. Addresses pass from trusted proxies.
-    const kind = forgeableHeader(foldHeaderName(name));
-    const isAddress = kind === 'address' && request.isTrustedProxy && foldHeaderName(name) === name.toLowerCase();
-    return kind === undefined || isAddress || isIn(name, keep);
-  };
-  // Headers of the connection end here (RFC 9110 section 7.6.1). The gateway writes `X-Forwarded-For`, `-Proto`, `-Host` and `-Prefix`, `X-Request-Id`, `traceparent` and `Via`.
-  const ownHost: HeaderLine[] = host === 'client' ? [] : [['Host', host]];
-  return [...ownHost, ...request.headers.filter(passes), ...Object.entries(set), ...claims];
-}
-
-function locationOf(
-  pattern: string,
-  redirect: NonNullable<RouteEntry['redirect']>,
-  path: string,
-  query: string,
-): string {
-  // In `redirect.to`, `{name}` stands for a segment and `{rest}` for the part that `/**` matches, as sent. In a query, `&`, `=`, `+` and `;` of them are escaped.
-  const [parts, segments] = [pattern.split('/'), path.split('/')];
-  const partOf = (name: string) => {
-    const at = parts.indexOf(`{${name}}`);
-    return at === -1 ? segments.slice(parts.indexOf('**')).join('/') : (segments[at] ?? '');
-  };
-  const fill = (text = '', marks = /(?!)/g) =>
-    text.replaceAll(/\{(\w+)\}/g, (_, name) => partOf(name).replaceAll(marks, encodeURIComponent));
-  const [, to, ownQuery, fragment] = /^([^?#]*)(\?[^#]*)?(.*)$/.exec(redirect.to) ?? [];
-  // `redirect.query: keep` adds the query of the request.
-  const kept =
-    redirect.query === 'keep' ? query.replaceAll(/["<>\\^`{|}]/g, encodeURIComponent) : fill(ownQuery, /[&+=;]/g);
-  // A location that begins with `//` is that of another host: 400 `path_ambiguous`.
-  return /^(?:https?:\/\/[^/]*)?\/[/\\]/i.test(fill(to)) ? refuse('path_ambiguous') : fill(to) + kept + fill(fragment);
 }

@@ -62,7 +62,7 @@ function matchedRoute(manifest: Manifest, method: string, path: string): RouteEn
   const [route] = mostSpecific(routes, segmentsOf(path), (text) => text);
   // On a route with `encodedSlash: keep`, an escaped slash is a part of its segment. No other route matches such a path.
   if (route === undefined || (/%2f/i.test(path) && route.encodedSlash !== 'keep')) return undefined;
-  // A path has no route if some server could read it as the path of a stricter route. Of several routes for one reading, the strictest one counts.
+  // A path has no route if some server could read it as the path of a stricter route. See [Other spellings of a path](#other-spellings-of-a-path). Of several routes for one reading, the strictest one counts.
   const rank = (one: RouteEntry) => strictness(one, manifest);
   const isSafe = (reading: readonly string[]) => {
     const [other] = mostSpecific(routes, reading, fold).toSorted((one, two) => rank(two) - rank(one));
@@ -88,21 +88,22 @@ function mostSpecific(routes: readonly RouteEntry[], path: readonly string[], re
     return hasLength && pattern.every((part, at) => (part[0] === '{' ? path[at] !== '' : read(part) === path[at]));
   });
   // The most specific path wins, from left to right: text before `{name}` before `/**`. Routes without the method do not compete.
-  const rank = ({ path: text }: RouteEntry) =>
-    segmentsOf(text)
-      .map((part) => (part === '**' ? 3 : part[0] === '{' ? 1 : 0))
-      .join('')
-      .padEnd(99, '2');
+  const ranks = ({ path: text }: RouteEntry) =>
+    segmentsOf(text).map((part) => (part === '**' ? 3 : +(part[0] === '{')));
+  const rank = (route: RouteEntry) => [...ranks(route), 2].join('');
   const best = matching.map(rank).sort()[0];
   return matching.filter((route) => rank(route) === best);
 }
 
-/** Returns every way in which a server could read a path, as segments; `undefined` if there are too many. */
+// ## Other spellings of a path
+//
+// Servers fold paths in different ways, so the gateway does not let a spelling of a stricter route through another one. It forwards no folded path.
+
 function readings(manifest: Manifest, path: string): string[][] | undefined {
   const patterns = manifest.routes.map((route) => segmentsOf(route.path));
   const texts = new Set(patterns.flat().map(fold));
   const waysOf = (segment: string, at: number) => {
-    // A segment of dots, blanks and invisible characters can disappear. Another one can be read as the text of a route to which it folds, unless some route has it in this spelling at this place.
+    // A segment of dots, blanks and invisible characters can disappear. Any other one can be read as the text to which it folds or as it was sent, each independently of the others. If some route has it in this spelling at this place, it only has the folded reading.
     const isOther = texts.has(fold(segment)) && !patterns.some((pattern) => pattern[at] === segment);
     const isEmpty = segment !== '' && visible(segment).replace(END, '') === '';
     return [...new Set([fold(segment), ...(isEmpty ? [''] : isOther ? [segment] : [])])];
@@ -111,7 +112,7 @@ function readings(manifest: Manifest, path: string): string[][] | undefined {
   const slashed = [path, path.replaceAll(/%2f/gi, '/')];
   const starts = slashed.map((one) => [...one.matchAll(FIRST_END)].map(({ index }) => one.slice(0, index)));
   const all = [...slashed, ...starts.flat()].map((one) => segmentsOf(one).map(waysOf));
-  // A path with more than five segments of two readings, or more than five escaped `?` and `#`, has no route.
+  // A path with more than five segments that have two readings, or more than five escaped `?` and `#`, has no route.
   if ([...starts, ...all.map((ways) => ways.filter((way) => way.length > 1))].some((list) => list.length > 5))
     return undefined;
   const append = (before: readonly string[], way: readonly string[]) =>
@@ -125,20 +126,19 @@ function readings(manifest: Manifest, path: string): string[][] | undefined {
 const END = /[.\s]+$/;
 const FIRST_END = /(?<=\/(?:(?!%3f)[^/])*)%3f|(?<=\/(?:(?!%23)[^/])*)%23/gi;
 
-/** Returns the text of a segment before `;`, in small letters, without invisible characters and compatibility forms. */
 function visible(segment: string): string {
   const text = decode(segment.replaceAll(/%2f/gi, '%252f')) ?? '';
   return foldVisible(text).replace(/;.*/s, '').trim();
 }
 
-/** Folds a segment: servers ignore escapes, letter case, blanks and dots at the end, and the text after `;`. */
 function fold(segment: string): string {
+  // A segment folds to its text without escapes, letter case, invisible characters, compatibility forms of Unicode, blanks and dots at its end, and everything after `;`. Segments in the paths of routes fold too.
   const text = visible(segment);
   return text === '' ? segment : encodeURI(text.replace(END, '') || text);
 }
 
-/** Ranks the demands of a route: a token first, then fewer roles, then `login`, then rules for the content. */
 function strictness(route: RouteEntry, manifest: Manifest): number {
+  // The strictest of several routes is one with a token, of these the one with the fewest roles, then one with `login`, then one with rules for the content.
   const roles = permissionsOf(route, manifest).map(([, role]) => role);
   const token = route.access === 'public' ? 0 : roles.includes('any') ? 8 : 8 + 1 / (1 + roles.length);
   return token + (route.login ? 4 : 0) + (hasRules(route) ? 2 : 0);

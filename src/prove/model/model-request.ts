@@ -22,13 +22,8 @@ export interface ModelRequest {
 
 export type HeaderLine = readonly [name: string, value: string];
 
-export class ExpectedRefusal {
-  readonly code: RefusalCode;
-
-  constructor(code: RefusalCode) {
-    this.code = code;
-  }
-}
+/** Thrown by the check that refuses a request. Its message is the code. */
+export class ExpectedRefusal extends Error {}
 
 export function refuse(code: RefusalCode): never {
   throw new ExpectedRefusal(code);

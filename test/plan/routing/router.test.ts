@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { load } from '../../../src/engine/load.ts';
 import type { Plan } from '../../../src/engine/plan/plan.ts';
-import { type Pattern, parsePattern } from '../../../src/engine/routing/pattern.ts';
 import { runs } from '../../support/runs.ts';
 
 type Entry = readonly [method: string, path: string, access?: 'public' | 'protected', more?: object];
@@ -59,48 +58,7 @@ describe('the most specific route takes precedence', () => {
     expect(matched(routes, 'GET', path)).toBe(expected);
     expect(matched(routes.toReversed(), 'GET', path)).toBe(expected);
   });
-
-  test('in every order of the routes', () => {
-    const segment = fc.constantFrom('a', 'b', 'c');
-    const part = fc.oneof({ weight: 3, arbitrary: segment }, { weight: 2, arbitrary: fc.constant('{}') });
-    const pattern = fc.tuple(fc.array(part, { maxLength: 3 }), fc.boolean()).map(([parts, rest]) => {
-      const named = parts.map((text, index) => (text === '{}' ? `{p${index}}` : text));
-      return `/${[...named, ...(rest ? ['**'] : [])].join('/')}`;
-    });
-    const entries = fc.uniqueArray(pattern, { minLength: 1, maxLength: 8 });
-    const path = fc.array(segment, { maxLength: 4 }).map((parts) => `/${parts.join('/')}`);
-    fc.assert(
-      fc.property(entries, fc.array(path, { minLength: 1, maxLength: 10 }), (patterns, paths) => {
-        const { router } = planOf(patterns.map((written) => ['GET', written] as const));
-        for (const asked of paths)
-          expect([asked, router.match('GET', asked)?.path]).toEqual([asked, best(patterns, asked)]);
-      }),
-      { numRuns: runs(300) },
-    );
-  });
 });
-
-/** Applies the documented rule: literals before parameters before any rest, from the left. */
-function best(patterns: readonly string[], path: string): string | undefined {
-  const segments = path.split('/').filter((text) => text !== '');
-  const fits = patterns.filter((pattern) => isMatch(parsePattern(pattern), segments));
-  return fits.toSorted((a, b) => (rank(a) < rank(b) ? -1 : 1))[0];
-}
-
-function isMatch(pattern: Pattern, segments: readonly string[]): boolean {
-  const hasRest = pattern.at(-1)?.kind === 'rest';
-  const fixed = hasRest ? pattern.slice(0, -1) : pattern;
-  const isLong = hasRest ? segments.length >= fixed.length : segments.length === fixed.length;
-  return isLong && fixed.every((segment, index) => segment.kind !== 'literal' || segment.text === segments[index]);
-}
-
-/** Returns a text that sorts by specificity: a literal, a parameter, the end, any rest. */
-function rank(pattern: string): string {
-  const order = { literal: 'a', parameter: 'b', rest: 'd' };
-  return `${parsePattern(pattern)
-    .map(({ kind }) => order[kind])
-    .join('')}c`;
-}
 
 describe('the methods of a route', () => {
   test('are sorted, and other methods do not match', () => {
