@@ -1,7 +1,7 @@
-import { compileInvariants } from '../engine/invariants/compile-invariants.ts';
+import { compileInvariants, type Invariant } from '../engine/invariants/compile-invariants.ts';
 import { type Proof, proveInvariants } from '../engine/invariants/prove.ts';
 import type { PlannedManifest } from '../engine/load.ts';
-import { parse } from '../engine/manifest/document.ts';
+import { type Document, parse } from '../engine/manifest/document.ts';
 import { checkManifest } from '../engine/manifest/read-manifest.ts';
 import type { Environment } from '../engine/manifest/source.ts';
 import type { Finding } from '../engine/problem/finding.ts';
@@ -16,14 +16,23 @@ export function proveQuestion(
   text: string,
   env: Environment['env'],
 ): Proof {
-  const { document, plan } = planned;
-  const value = { ...(document.value as object), invariants: [readQuestion(text)] };
+  const { invariants, findings } = compileFurther(planned, [readQuestion(text)], env);
+  const [proof] = findings.length > 0 ? [] : proveInvariants(invariants, planned.manifest, planned.plan);
+  if (proof === undefined) throw new QuestionError(findings.map((finding) => describeFinding(finding)).join('; '));
+  return proof;
+}
+
+/** Compiles invariants in place of those of a manifest, with the names that it has. */
+export function compileFurther(
+  { document }: Pick<PlannedManifest, 'document'>,
+  entries: readonly Document['value'][],
+  env: Environment['env'],
+): { readonly invariants: readonly Invariant[]; readonly findings: readonly Finding[] } {
+  const value = { ...(document.value as object), invariants: entries } as Document['value'];
   const checked = checkManifest({ document: { ...document, value }, findings: [] }, { env });
   const findings = [...(checked?.findings ?? [])];
   const invariants = checked === undefined || findings.length > 0 ? [] : compileInvariants(checked.manifest, findings);
-  const [proof] = findings.length > 0 ? [] : proveInvariants(invariants, planned.manifest, plan);
-  if (proof === undefined) throw new QuestionError(findings.map(describe).join('; '));
-  return proof;
+  return { invariants, findings };
 }
 
 const WORDS = /^\s*(?:when\s+(?<when>\S.*?)\s+)?require\s+(?<require>\S.*?)\s*$/s;
@@ -47,7 +56,7 @@ function inBraces(text: string): string {
 }
 
 /** Names the member of the question, then what is wrong with it. */
-function describe({ location, message }: Finding): string {
+export function describeFinding({ location, message }: Pick<Finding, 'location' | 'message'>): string {
   const member = 'path' in location ? location.path.slice(2).join('.') : '';
   return member === '' ? message : `${member}: ${message}`;
 }

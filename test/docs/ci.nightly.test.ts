@@ -169,6 +169,7 @@ describe('action.yml', () => {
       install: results['Install signing-gateway'],
       lint: results['Lint the manifest'],
       diff: results['Compare the manifest with the base'],
+      proof: results['Prove the change of the manifest'],
       drift: results['Compare the manifest with the OpenAPI document'],
       replay: results['Replay the access logs'],
     };
@@ -263,6 +264,23 @@ install --prefix .node --no-save --loglevel=error node@26.1.2
     expect(action.outputs.access.value).toBe('${{ steps.access.outputs.access }}');
     const invalid = await repository(breakUpstream);
     expect(runAction(invalid.folder, invalid.base).output).toBe('sarif=gateway-lint.sarif\n');
+  });
+
+  it('proves a change, allows the accesses that are meant, and fails without a proof', async () => {
+    const added = '  - { id: extra, method: GET, path: /extra, upstream: api, access: protected }\n';
+    const { folder, base } = await repository((text) => text.replace(/^routes:\n/m, `$&${added}`));
+    const run = (inputs: Readonly<Record<string, string>>) => runAction(folder, base, { inputs });
+    const { proof, summary } = run({ prove: 'no-new-access' });
+    expect([proof?.code, summary]).toEqual([1, expect.stringContaining('no-new-access: does not hold')]);
+    writeFileSync(join(folder, 'meant.yaml'), '- { when: { path: /extra }, why: one more page }\n');
+    const allowed = run({ prove: 'no-new-access', allow: 'meant.yaml' });
+    expect([allowed.proof?.code, allowed.summary]).toEqual([
+      0,
+      expect.stringContaining('opens exactly: one more page'),
+    ]);
+    expect(run({}).proof).toBeUndefined();
+    const wrong = run({ prove: 'nothing' });
+    expect([wrong.proof?.code, wrong.proof?.out]).toEqual([2, expect.stringMatching(/^::error title=/)]);
   });
 
   it('fetches a base that the checkout does not contain', async () => {

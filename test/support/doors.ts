@@ -120,6 +120,8 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
     'offline/stub-verifier',
     'offline/warm-up',
     'offline/warm-up-traffic',
+    'proof/allowances',
+    'proof/prove-change',
     'question',
     'self-test',
     'testing/compare',

@@ -13,12 +13,15 @@ interface DiffReport {
   readonly differences: readonly Difference[];
   /** True if each difference is printed with its places in both files. */
   readonly hasBothPlaces?: boolean;
+  /** In place of the number of differences. */
+  readonly summary?: string;
 }
 
 export const DIFF_FORMATS = { text: formatDiffText, json: formatDiffJson, markdown: formatDiffMarkdown } as const;
 
 /** Formats a report for a person. Each difference begins with `file:line:column`. */
-export function formatDiffText({ differences, hasBothPlaces = false }: DiffReport, colour: boolean): string {
+export function formatDiffText(report: DiffReport, colour: boolean): string {
+  const { differences, hasBothPlaces = false, summary = summaryOf(differences) } = report;
   const { listed, omitted } = limited(differences);
   const parts = listed.map((difference) => {
     const { witness, counterpart } = difference;
@@ -29,7 +32,7 @@ export function formatDiffText({ differences, hasBothPlaces = false }: DiffRepor
     return formatRow({ ...difference, facts }, colour);
   });
   const rest = omitted.map(({ rule, count }) => `and ${count} more ${paint(`[${rule}]`, 'dim', colour)}\n`);
-  return `${[...parts, ...rest].join('')}${summaryOf(differences)}\n`;
+  return `${[...parts, ...rest].join('')}${summary}\n`;
 }
 
 /** Formats a report as JSON. docs/diff.md describes the members. */
@@ -45,7 +48,8 @@ export function formatDiffJson({ old, next, differences, hasBothPlaces = false }
 }
 
 /** Formats a report as a comment for a pull request. */
-export function formatDiffMarkdown({ old, next, differences, hasBothPlaces = false }: DiffReport): string {
+export function formatDiffMarkdown(report: DiffReport): string {
+  const { old, next, differences, hasBothPlaces = false, summary = summaryOf(differences) } = report;
   const { listed, omitted } = limited(differences);
   const columns = {
     severity: ({ severity }: Difference) => (severity === 'error' ? `**${severity}**` : severity),
@@ -57,7 +61,7 @@ export function formatDiffMarkdown({ old, next, differences, hasBothPlaces = fal
     example: ({ witness }: Difference) => (witness === undefined ? '' : inlineCode(exampleOf(witness))),
   };
   const more = omitted.map(({ rule, count }) => `and ${count} more (${rule})`);
-  const title = `${inlineCode(old)} → ${inlineCode(next)}: ${summaryOf(differences)}`;
+  const title = `${inlineCode(old)} → ${inlineCode(next)}: ${summary}`;
   return formatMarkdown(title, markdownTable(listed, columns, more));
 }
 
@@ -85,7 +89,7 @@ function summaryOf(differences: readonly Difference[]): string {
 const MAX_CHARACTERS = 60;
 
 /** Formats a request or a body on one line: `POST /contacts as user, body: {}`. Shortens long texts and adds their length. */
-function exampleOf(witness: DiffWitness): string {
+export function exampleOf(witness: DiffWitness): string {
   const body = 'body' in witness ? `body: ${JSON.stringify(witness.body, shortenStrings)}` : undefined;
   if (witness.request === undefined) return body ?? '';
   const { method, url, role, issuer, headers = [], body: text, bodyBytes } = witness.request;

@@ -23,10 +23,12 @@ export function diff(old: DiffSide, next: DiffSide): Difference[] {
   return [...distinct.values()].sort(compareDifferences);
 }
 
-function toDifference([severity]: DiffRule, finding: DiffFinding, sides: DiffContext): Difference {
+/** Adds the places of a finding in both files. Removes values from the environment. */
+export function toDifference([severity]: DiffRule, finding: DiffFinding, sides: DiffContext): Difference {
   const { old, next } = sides;
   const { rule, message, path } = finding;
-  const witness = completeWitness(sides, finding);
+  const completed = completeWitness(finding);
+  const witness = next.secrets.redactTexts(old.secrets.redactTexts(completed)) as DiffWitness | undefined;
   const { document } = finding.side === 'old' ? old : next;
   const location = { path, at: 'value' } as const;
   return {
@@ -40,12 +42,9 @@ function toDifference([severity]: DiffRule, finding: DiffFinding, sides: DiffCon
   };
 }
 
-/** Adds the caller that the request needs, and the request that carries a body. Removes values from the environment. */
-function completeWitness(sides: DiffContext, finding: DiffFinding): DiffWitness | undefined {
-  const { witness, pair, hasCaller = true } = finding;
-  if (witness === undefined) return undefined;
-  const completed = pair !== undefined && hasCaller ? complete(pair, witness) : witness;
-  return sides.next.secrets.redactTexts(sides.old.secrets.redactTexts(completed)) as DiffWitness;
+/** Adds the caller that the request needs, and the request that carries a body. */
+export function completeWitness({ witness, pair, hasCaller = true }: DiffFinding): DiffWitness | undefined {
+  return witness !== undefined && pair !== undefined && hasCaller ? complete(pair, witness) : witness;
 }
 
 function complete(pair: MatchedRoutePair, witness: DiffWitness): DiffWitness {

@@ -33,6 +33,8 @@ export interface DiffFinding {
   readonly pair?: MatchedRoutePair;
   /** False if the witness is a request without a token. */
   readonly hasCaller?: boolean;
+  /** True if a search for an example of the opposite was cut short: the change may be one in both directions. */
+  readonly isOpen?: boolean;
 }
 
 /** A pair that has both an old and a new route. */

@@ -51,8 +51,10 @@ function* schemaFindings(pair: MatchedRoutePair, { looser, tighter, isCut }: Sch
   else if (looser !== undefined)
     yield findingAtSchema(pair, 'body-loosened', 'now accepts bodies that it refused before', witnessOf(looser));
   if (!hadSchema) yield findingAtKey(pair, 'body-tightened', 'body', 'now has a schema for bodies', witnessOf(tighter));
-  else if (tighter !== undefined)
-    yield findingAtSchema(pair, 'body-tightened', 'now refuses bodies that it accepted before', witnessOf(tighter));
+  else if (tighter !== undefined) {
+    const message = 'now refuses bodies that it accepted before';
+    yield { ...findingAtSchema(pair, 'body-tightened', message, witnessOf(tighter)), isOpen: isCut };
+  }
   if (!hadSchema || !hasSchema || looser !== undefined || tighter !== undefined) return;
   const reason = isCut
     ? 'the search for a body that shows the effect was cut short'

@@ -5,7 +5,7 @@ import { normalizeParameter, PARAMETER_KINDS, type ParameterKind } from '../../s
 import type { Comparison, DiffRequest, MatchedRoutePair } from '../difference.ts';
 import { findingAtKey, routesWithOtherSchemas } from '../matched-routes.ts';
 import type { DiffRoute } from '../side.ts';
-import { sampleRequests, segmentOf } from '../witnesses/sample-requests.ts';
+import { literalAt, sampleRequests, segmentOf } from '../witnesses/sample-requests.ts';
 import { hasValidParameters } from '../witnesses/sample-witnesses.ts';
 
 export const parameterComparison: Comparison = {
@@ -34,8 +34,11 @@ export const parameterComparison: Comparison = {
       if (looser !== undefined)
         yield finding('parameters-loosened', 'now accepts parameters that it refused before', looser);
       if (tighter !== undefined)
-        yield finding('parameters-tightened', 'now refuses parameters that it accepted before', tighter);
-      if (looser === undefined && tighter === undefined)
+        yield {
+          ...finding('parameters-tightened', 'now refuses parameters that it accepted before', tighter),
+          isOpen: isCut,
+        };
+      if (looser === undefined && tighter === undefined && !(hasLiteralRules(pair) && !isCut))
         yield finding('parameters-changed', `has different rules for parameters, and ${reason}`);
     }
   },
@@ -44,6 +47,17 @@ export const parameterComparison: Comparison = {
 /** Returns the key that differs, or `path` if only referenced schemas differ. */
 function keyOf({ from, to }: MatchedRoutePair): string {
   return PARAMETER_KINDS.find((key) => !isDeepStrictEqual(from.entry[key], to.entry[key])) ?? 'path';
+}
+
+/** True if the rules differ only in path parameters that are literals in the path of the other route: their samples are complete. */
+function hasLiteralRules(pair: MatchedRoutePair): boolean {
+  const { from, to } = pair;
+  if (PARAMETER_KINDS.some((key) => key !== 'params' && rulesOf(from, key) !== rulesOf(to, key))) return false;
+  return [from, to].every((route) =>
+    Object.keys(route.entry.params?.properties ?? {}).every(
+      (name) => literalAt(pair, segmentOf(route, name)) !== undefined,
+    ),
+  );
 }
 
 function hasDifferentRules({ from, to }: MatchedRoutePair): boolean {

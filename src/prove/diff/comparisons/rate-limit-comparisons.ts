@@ -62,7 +62,7 @@ function* changedRoutes(rule: string, changed: RoutesByLimit, change: string): G
 const MAX_ROUTES = 3;
 
 /** Yields the changes after which a rate limit refuses fewer requests, or those after which it refuses more. */
-function* changedLimit({ id, old, next }: LimitPair, isLooser: boolean): Generator<DiffFinding> {
+export function* changedLimit({ id, old, next }: LimitPair, isLooser: boolean): Generator<DiffFinding> {
   const [strict, loose] = isLooser ? [old.limit, next.limit] : [next.limit, old.limit];
   const rule = isLooser ? 'rate-limit-loosened' : 'rate-limit-tightened';
   const finding = (key: string, looser: string, tighter: string) =>
@@ -85,7 +85,8 @@ function* changedLimit({ id, old, next }: LimitPair, isLooser: boolean): Generat
     );
 }
 
-function* changedSettings({ id, old, next }: LimitPair): Generator<DiffFinding> {
+/** Yields the other changes of a rate limit. */
+export function* changedSettings({ id, old, next }: LimitPair): Generator<DiffFinding> {
   if (old.keyEffect !== next.keyEffect)
     yield limitFinding(id, 'rate-limit-key', 'key', `now counts by ${keyText(next)} (was ${keyText(old)})`);
   const { mode } = next.limit;
@@ -148,26 +149,29 @@ function statusesOnlyIn(
 /** A rate limit of one side, as written and as compiled. */
 interface DiffLimit {
   readonly limit: RateLimit;
+  /** The parts of the key, sorted. */
+  readonly keyParts: readonly string[];
   /** Equal for keys that count the same requests together. */
   readonly keyEffect: string;
   /** The entry with references to the environment instead of their values, safe to print. */
   readonly entry: RateLimitEntry;
 }
 
-type LimitPair = PairById<DiffLimit>;
+export type LimitPair = PairById<DiffLimit>;
 
 /** Returns the rate limits of a side, by id. */
-function limitsOf({ plan, manifest, redacted }: DiffSide): ReadonlyMap<string, DiffLimit> {
+export function limitsOf({ plan, manifest, redacted }: DiffSide): ReadonlyMap<string, DiffLimit> {
   return new Map(
     plan.rateLimits.map((limit) => {
       const entry = redacted.rateLimits[limit.id] as RateLimitEntry;
-      return [limit.id, { limit, entry, keyEffect: keyEffectOf(manifest.rateLimits[limit.id] as RateLimitEntry) }];
+      const keyParts = keyPartsOf(manifest.rateLimits[limit.id] as RateLimitEntry);
+      return [limit.id, { limit, entry, keyParts, keyEffect: keyParts.join() }];
     }),
   );
 }
 
 /** Returns the new id of each limit of the old manifest that has only another name in the new one. */
-function renamedLimits({ old, next }: DiffContext): ReadonlyMap<string, string> {
+export function renamedLimits({ old, next }: DiffContext): ReadonlyMap<string, string> {
   return renamedIds(limitsOf(old), limitsOf(next), effectOf);
 }
 
@@ -194,12 +198,9 @@ function effectOf({ limit, keyEffect }: DiffLimit): string {
   return JSON.stringify([keyEffect, missing, burst, intervalMs, statuses, mode, store?.id]);
 }
 
-function keyEffectOf({ key }: RateLimitEntry): string {
+function keyPartsOf({ key }: RateLimitEntry): readonly string[] {
   const parts = [key].flat().map((part) => (typeof part === 'string' ? { [part]: true } : partEffect(part)));
-  return parts
-    .map((part) => JSON.stringify(part))
-    .sort()
-    .join();
+  return parts.map((part) => JSON.stringify(part)).sort();
 }
 
 /** The prefix length of `client` without a map. */

@@ -117,14 +117,24 @@ function* missingRoles(
     const path = [...pair.next.rolePath, 'allow'];
     if (roles.length > 0) yield { rule, message: `${messageOfAll}${ofMethod(pair)}: ${printed(roles)}`, path };
   }
-  for (const pair of pairsWithRoles(sides)) {
-    const routes = { old: pair.from, next: pair.to };
-    for (const method of methods.filter((one) => isAccepted(one.old, pair.from) && isAccepted(one.next, pair.to))) {
-      const missing = missingFrom(requiredRoles(routes[less], method[less]), requiredRoles(routes[more], method[more]));
-      const message = `${messageOfRoute}${ofMethod(method)}: ${printed(missing)}`;
-      const witness = callerWitness(pair, missing, method);
-      if (missing.length > 0) yield findingAtKey(pair, rule, 'roles', message, witness);
-    }
+  for (const pair of pairsWithRoles(sides)) yield* rolesOfPair(pair, methods, rule, messageOfRoute, more);
+}
+
+/** Yields the roles that only one of two routes allows. Both routes have roles. */
+export function* rolesOfPair(
+  pair: MatchedRoutePair,
+  methods: readonly MethodPair[],
+  rule: string,
+  message: string,
+  more: 'old' | 'next',
+): Generator<DiffFinding> {
+  const less = more === 'old' ? 'next' : 'old';
+  const routes = { old: pair.from, next: pair.to };
+  for (const method of methods.filter((one) => isAccepted(one.old, pair.from) && isAccepted(one.next, pair.to))) {
+    const missing = missingFrom(requiredRoles(routes[less], method[less]), requiredRoles(routes[more], method[more]));
+    const text = `${message}${ofMethod(method)}: ${printed(missing)}`;
+    const witness = callerWitness(pair, missing, method);
+    if (missing.length > 0) yield findingAtKey(pair, rule, 'roles', text, witness);
   }
 }
 

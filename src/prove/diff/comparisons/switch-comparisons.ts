@@ -151,7 +151,7 @@ function handshakeWitness(pair: MatchedRoutePair, headers: readonly string[] = [
 }
 
 /** Returns a request with an encoded slash that one route receives and the other one refuses. */
-function encodedSlashWitness(pair: MatchedRoutePair): DiffWitness | undefined {
+export function encodedSlashWitness(pair: MatchedRoutePair): DiffWitness | undefined {
   const request = validRequest(pair) ?? pair.request;
   if (request === undefined) return undefined;
   const [path = '', query = ''] = request.url.split(/(?=\?)/, 2);
@@ -168,11 +168,12 @@ function encodedSlashWitness(pair: MatchedRoutePair): DiffWitness | undefined {
 /** Other routes are unlikely to have these segments. */
 const SLASHED = 'a%2Fb7';
 
-/** Returns the path with an encoded slash in each segment, and in a new one. */
+/** Returns the path with an encoded slash in each segment, and in new ones. */
 function slashedPaths(path: string): string[] {
   const segments = path.replace(/\/$/, '').split('/');
   const changed = segments.slice(1).map((_, index) => segments.with(index + 1, SLASHED).join('/'));
-  return [...changed.reverse(), [...segments, SLASHED].join('/')];
+  const longer = [1, 2].map((count) => [...segments, ...Array<string>(count).fill(SLASHED)].join('/'));
+  return [...changed.reverse(), ...longer];
 }
 
 /** Returns the route of a path with an encoded slash. If no route keeps it, such a request is refused before. */

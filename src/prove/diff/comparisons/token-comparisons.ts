@@ -104,7 +104,8 @@ function identityUpstream({ entry }: DiffMethod): string | undefined {
   return 'endpoint' in entry && typeof entry.endpoint === 'object' ? entry.endpoint.upstream : undefined;
 }
 
-function* changedIssuers(pair: MatchedRoutePair, pairs: readonly MethodPair[]): Generator<DiffFinding> {
+/** Yields the token methods that only one of two routes accepts. */
+export function* changedIssuers(pair: MatchedRoutePair, pairs: readonly MethodPair[]): Generator<DiffFinding> {
   const { from, to } = pair;
   if (from.route.access === 'protected' && to.route.access === 'protected') {
     const [before, now] = [acceptedMethods(from), acceptedMethods(to)];

@@ -155,7 +155,8 @@ export function endpointsKey({ endpoints, tlsKey }: PlannedUpstream): string {
   return JSON.stringify([endpoints.map(({ url, serverName }) => `${url.href} ${serverName ?? ''}`).sort(), tlsKey]);
 }
 
-function effectOf(upstream: PlannedUpstream): string {
+/** Identifies the servers of an upstream, and all settings of requests to it. */
+export function effectOf(upstream: PlannedUpstream): string {
   const { id: _id, key: _key, endpoints: _endpoints, tls: _tls, tlsKey: _tlsKey, ...settings } = upstream;
   return JSON.stringify([settings, endpointsKey(upstream)]);
 }

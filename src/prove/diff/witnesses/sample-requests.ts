@@ -75,16 +75,26 @@ function textsOf({ kind, typical, samples }: ParameterSamples): (readonly string
 /** Stands for the escape `%FF`, which is no UTF-8. */
 const NOT_UTF8 = '\udcff';
 
-function parameterSamples({ from, to }: MatchedRoutePair): ParameterSamples[] {
+function parameterSamples(pair: MatchedRoutePair): ParameterSamples[] {
+  const { from, to } = pair;
   const declared = [from, to].flatMap((route) => PARAMETER_KINDS.flatMap((kind) => parametersOf(route, kind)));
   return [...Map.groupBy(declared, ({ key }) => key).values()].map((group) => {
     const [{ kind, name }] = group as [DeclaredParameter];
+    const literal = kind === 'params' ? literalAt(pair, Number(name)) : undefined;
+    const isRequired = group.some((parameter) => parameter.isRequired);
+    if (literal !== undefined) return { kind, name, isRequired, typical: [literal], samples: [literal], isCut: false };
     const { texts, isCut } = parameterTexts(group.map(({ route, path }) => ({ root: route.side.schemas, path })));
     const samples = texts.filter((text) => isUsable(kind, text));
     const owners = [group, group.filter(({ route }) => route === from), group.filter(({ route }) => route === to)];
     const typical = owners.map((some) => samples.find((text) => some.every(({ accepts }) => accepts(text))));
-    return { kind, name, isRequired: group.some(({ isRequired }) => isRequired), typical, samples, isCut };
+    return { kind, name, isRequired, typical, samples, isCut };
   });
+}
+
+/** Returns the only text that a segment can have in requests that both routes receive. @param segment from 1 */
+export function literalAt({ from, to }: MatchedRoutePair, segment: number): string | undefined {
+  const literal = [from, to].map(({ pattern }) => pattern[segment - 1]).find((one) => one?.kind === 'literal');
+  return literal?.kind === 'literal' ? decodeURIComponent(literal.text) : undefined;
 }
 
 /** A parameter of one route. */

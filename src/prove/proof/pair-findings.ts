@@ -1,0 +1,72 @@
+import { bodyComparison, sizeLimitComparison } from '../diff/comparisons/body-comparisons.ts';
+import { claimComparison } from '../diff/comparisons/claim-comparisons.ts';
+import { fileComparison } from '../diff/comparisons/file-comparisons.ts';
+import { headerComparison } from '../diff/comparisons/header-comparisons.ts';
+import { invariantComparison } from '../diff/comparisons/invariant-comparisons.ts';
+import { parameterComparison } from '../diff/comparisons/parameter-comparisons.ts';
+import { loginComparison, switchComparison, validationComparison } from '../diff/comparisons/switch-comparisons.ts';
+import { pairMethods, tokenComparison } from '../diff/comparisons/token-comparisons.ts';
+import { valueComparison } from '../diff/comparisons/value-comparisons.ts';
+import type { DiffContext, DiffFinding } from '../diff/difference.ts';
+import type { DiffRoute } from '../diff/side.ts';
+import { forwardedWitness } from '../diff/witnesses/sample-witnesses.ts';
+import { directionOf, VALIDATION_RULES } from './directions.ts';
+import { loginSendings } from './offline-side.ts';
+import { createPairChecks, type ProofFinding } from './pair-checks.ts';
+
+const COMPARISONS = [
+  tokenComparison,
+  loginComparison,
+  bodyComparison,
+  parameterComparison,
+  validationComparison,
+  sizeLimitComparison,
+  headerComparison,
+  claimComparison,
+  switchComparison,
+  fileComparison,
+  invariantComparison,
+  valueComparison,
+];
+
+/** The kinds that `createPairChecks` finds for each pair. */
+const PAIR_RULES = /^(?:issuer-(?:accepted|refused)|login-issuer|encoded-slash-.*|upstream-(?:settings|host-header))$/;
+
+/** Yields the differences of the routes of all pairs, and those of the settings. */
+export function* findPairDifferences(sides: DiffContext): Generator<ProofFinding> {
+  const checks = createPairChecks(sides);
+  for (const pair of sides.pairs) {
+    if (pair.from === undefined || pair.to === undefined) continue;
+    for (const check of checks) yield* check({ ...pair, from: pair.from, to: pair.to });
+  }
+  for (const { find } of COMPARISONS)
+    for (const finding of find(sides))
+      if (!PAIR_RULES.test(finding.rule)) yield withDirection(finding, hasFewerAudiences(sides));
+}
+
+/** True if no token method accepts an audience that it refused before. */
+function hasFewerAudiences(sides: DiffContext): boolean {
+  return pairMethods(sides).every(({ old, next }) => {
+    const [before, now] = [old, next].map(({ entry }) => ('audience' in entry ? [entry.audience ?? []].flat() : []));
+    return now?.every((audience) => before?.includes(audience)) === true && (before?.length === 0 || now.length > 0);
+  });
+}
+
+function withDirection(finding: DiffFinding, isAudienceStricter: boolean): ProofFinding {
+  const { rule, pair } = finding;
+  const isStricter = rule === 'token-audience' && isAudienceStricter;
+  const direction = finding.isOpen ? 'looser' : isStricter ? 'stricter' : directionOf(rule);
+  if (pair === undefined) return { ...finding, direction };
+  const [had, has] = [pair.from, pair.to].map(hasReportedRules);
+  if (rule.startsWith('validation-') && !had && !has) return { ...finding, direction: 'same' };
+  if (rule === 'validation-reported' && !had) return { ...finding, direction: 'other' };
+  if (direction === 'looser' && VALIDATION_RULES.test(rule) && pair.from.route.validation === 'report')
+    return { ...finding, direction: 'other' };
+  if (!rule.startsWith('login-')) return { ...finding, direction };
+  return { ...finding, direction, witness: forwardedWitness(pair), sendings: loginSendings(pair) };
+}
+
+/** True if a route has rules whose violations `validation: report` only reports. */
+function hasReportedRules({ route: { parameters, body } }: DiffRoute): boolean {
+  return [parameters, body?.types, body?.validate, body?.streamValidatorFor].some((rule) => rule !== undefined);
+}

@@ -1,0 +1,147 @@
+import type { DiffContext, Difference } from '../diff/difference.ts';
+import type { DiffRoute, DiffSide } from '../diff/side.ts';
+import { forwardedWitness, withCaller, withHeaders } from '../diff/witnesses/sample-witnesses.ts';
+import { type Allowance, covers, dividerOf } from './allowances.ts';
+import { compareRequests, groupRegions } from './compared-requests.ts';
+import { createConfirmation } from './confirm.ts';
+import type { ProofFinding } from './pair-checks.ts';
+import { findPairDifferences } from './pair-findings.ts';
+import { findRefusedSpellings } from './refused-spellings.ts';
+import { createRegionSearch, type Region, type RegionSearch, TooManyRegions } from './regions.ts';
+
+/** The properties of a change that can be proven. */
+export const PROPERTIES = ['no-new-access', 'equivalent'] as const;
+export type ChangeProperty = (typeof PROPERTIES)[number];
+
+export interface ChangeProof {
+  readonly property: ChangeProperty;
+  readonly holds: boolean;
+  /** Those that a request shows are errors, the shortest first. Those that no request shows, and no comparison excludes, are warnings. */
+  readonly differences: readonly Difference[];
+  /** The number of further differences, which were not run. */
+  readonly omitted: number;
+  /** The accesses that allowances cover. One without any opens nothing. */
+  readonly allowed: readonly { readonly allowance: Allowance; readonly opened: readonly Difference[] }[];
+}
+
+/** Proves a property of the change from one manifest to another one, over all requests, or finds requests that break it. */
+export async function proveChange(
+  old: DiffSide,
+  next: DiffSide,
+  property: ChangeProperty,
+  allowances: readonly Allowance[] = [],
+): Promise<ChangeProof> {
+  const change: Change = { old, next, property, allowances };
+  const findings = findChanges(change);
+  const confirmation = createConfirmation(old, next, property);
+  const isMeant = (request: Parameters<typeof covers>[1]) => allowances.some((allowance) => covers(allowance, request));
+  const { differences, omitted } = await confirmation.run(findings.get(undefined) ?? [], isMeant);
+  const allowed: ChangeProof['allowed'][number][] = [];
+  for (const allowance of allowances) {
+    const { differences: ofAllowance } = await confirmation.run(findings.get(allowance) ?? []);
+    allowed.push({ allowance, opened: ofAllowance.filter(({ severity }) => severity === 'error') });
+  }
+  return { property, holds: differences.length + omitted === 0, differences, omitted, allowed };
+}
+
+interface Change {
+  readonly old: DiffSide;
+  readonly next: DiffSide;
+  readonly property: ChangeProperty;
+  readonly allowances: readonly Allowance[];
+}
+
+type FindingsByAllowance = Map<Allowance | undefined, ProofFinding[]>;
+
+function findChanges(change: Change): FindingsByAllowance {
+  const { old, next, property, allowances } = change;
+  const search = createRegionSearch(old, next, allowances.map(dividerOf));
+  try {
+    const findings = findLooserChanges(change, search);
+    if (property === 'equivalent') findings.get(undefined)?.push(...lostRequests(change, search));
+    return findings;
+  } catch (error) {
+    if (!(error instanceof TooManyRegions)) throw error;
+    const message = 'too many routes that changed overlap with others; change fewer of them at a time';
+    return new Map([[undefined, [{ rule: 'overlaps', message, path: ['routes'], direction: 'looser' }]]]);
+  }
+}
+
+function findLooserChanges({ old, next, property, allowances }: Change, search: RegionSearch): FindingsByAllowance {
+  const isProven = ({ direction }: ProofFinding) =>
+    direction === 'looser' || (property === 'equivalent' && direction !== 'same');
+  const groups = groupRegions([...search.find(next, old, 'sent')], allowances);
+  const findings: FindingsByAllowance = new Map();
+  for (const [allowance, regions] of groups) {
+    const { pairs, gaps, unknown } = compareRequests(regions, next);
+    const sides: DiffContext = { old, next, pairs };
+    // Settings do not belong to some of the requests, so no allowance covers them.
+    const ofPairs = [...findPairDifferences(sides)].filter(({ pair }) => allowance === undefined || pair !== undefined);
+    findings.set(allowance, [
+      ...gaps.map((gap) => newAccess(gap)),
+      ...unknown.map(unknownAccess),
+      ...[...findRefusedSpellings(regions, search, [next, old])].map(newSpelling),
+      ...forwardedPreflights(sides, regions),
+      ...ofPairs.filter(isProven),
+    ]);
+  }
+  return findings;
+}
+
+/** Returns the requests that only the old manifest serves. */
+function lostRequests({ old, next }: Change, search: RegionSearch): ProofFinding[] {
+  const regions = [...search.find(old, next, 'sent')];
+  const { gaps, unknown } = compareRequests(regions, old);
+  const spellings = [...findRefusedSpellings(regions, search, [old, next])];
+  const lost = [...gaps.map((gap) => newAccess(gap)), ...unknown.map(unknownAccess), ...spellings.map(newSpelling)];
+  return lost.map((finding) => {
+    const message = finding.message.replace('serves', 'served').replace('before', 'now');
+    return { ...finding, rule: 'lost-access', message, side: 'old' };
+  });
+}
+
+function newAccess(region: Region, message = 'serves requests that no route served before'): ProofFinding {
+  const { route, method, path } = region;
+  const request = { method, url: path };
+  const valid = forwardedWitness({ from: route, to: route, request })?.request;
+  // A body needs another method only to be usual.
+  const witness = { request: { ...request, ...valid, method } };
+  return {
+    rule: 'new-access',
+    message: `the route "${route.route.id}" ${message}`,
+    ...{ path: [...route.path, 'path'], witness, direction: 'looser' },
+  };
+}
+
+function newSpelling({
+  region,
+  reader,
+  isFound,
+}: ReturnType<typeof findRefusedSpellings> extends Generator<infer Found> ? Found : never): ProofFinding {
+  const text = `serves a spelling of its path that was refused before, because some servers read it as one of "${reader.route.id}"`;
+  const finding = newAccess(region, text);
+  if (isFound) return finding;
+  const { witness: _witness, ...undecided } = finding;
+  return { ...undecided, message: finding.message.replace('serves a', 'may serve a') };
+}
+
+function unknownAccess({ route, path }: DiffRoute): ProofFinding {
+  const message = `the route "${route.id}" may serve requests that no route served before; too many routes overlap with it`;
+  return { rule: 'new-access', message, path: [...path, 'path'], direction: 'looser' };
+}
+
+const PREFLIGHT = ['Origin', 'https://page.example', 'Access-Control-Request-Method', 'GET'];
+
+/** Without `cors`, the gateway forwards the preflights that it responded to itself. */
+function forwardedPreflights({ old, next }: DiffContext, regions: readonly Region[]): ProofFinding[] {
+  if (old.plan.cors === undefined || next.plan.cors !== undefined) return [];
+  const region = regions.find(({ route: { route }, path }) => next.plan.router.match('OPTIONS', path) === route);
+  if (region === undefined) return [];
+  const { route, path: url } = region;
+  const request = { method: 'OPTIONS', url };
+  const preflight = withHeaders(withCaller(request, { from: route, to: route, request }), PREFLIGHT);
+  const message = `the route "${route.route.id}" forwards preflights, to which the gateway responded itself`;
+  return [
+    { rule: 'preflight-forwarded', message, path: route.path, witness: { request: preflight }, direction: 'looser' },
+  ];
+}

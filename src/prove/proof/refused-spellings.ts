@@ -1,0 +1,170 @@
+import { getOrCreate } from '../../engine/get-or-create.ts';
+import { foldLiteral, isAlreadyFolded } from '../../engine/routing/path-folding.ts';
+import { intersect, type Pattern } from '../../engine/routing/pattern.ts';
+import { isStricter, routingKey } from '../../engine/routing/router.ts';
+import type { DiffRoute, DiffSide } from '../diff/side.ts';
+import type { Region, RegionSearch } from './regions.ts';
+
+/** A request that the router of one side serves, and that of the other one refuses, because some servers read it as one of `reader`. */
+interface RefusedSpelling {
+  /** `path` is the refused spelling. */
+  readonly region: Region;
+  /** The stricter route of the other side. */
+  readonly reader: DiffRoute;
+  /** False if no request was found, although the routes do not exclude one. */
+  readonly isFound: boolean;
+}
+
+/** The pairs of regions of one kind that are tried. */
+const MAX_TRIES = 20_000;
+
+/**
+ * Yields spellings of paths that only one side serves. A router refuses a path if one of its readings belongs to a stricter route. Regions
+ * with routes of the same strictness are searched together. One spelling of each kind is enough. As in invariants, servers that normalize
+ * Unicode do not count: to them, each path with a parameter could be any other path.
+ *
+ * @param served the regions as sent, of the side that may serve more
+ */
+export function* findRefusedSpellings(
+  served: readonly Region[],
+  search: RegionSearch,
+  [side, other]: readonly [served: DiffSide, refusing: DiffSide],
+): Generator<RefusedSpelling> {
+  if (!search.hasChanges) return;
+  const open = served.filter((region) => region.other !== undefined && freePosition(region) !== -1);
+  for (const [regions, readings] of kindsOf(open, [...search.find(other, side, 'read')]))
+    yield* findInKind(regions, readings, search.unknown);
+  yield* likeLiterals(open, side, other);
+}
+
+/** Yields the regions and readings for which the refusal is lost: a stricter route refused a spelling, and none does now. */
+function* kindsOf(regions: readonly Region[], readings: readonly Region[]): Generator<[Region[], Region[]]> {
+  const keyOf = createKey();
+  const readKinds = [...Map.groupBy(readings, keyOf).values()];
+  for (const kind of Map.groupBy(regions, keyOf).values())
+    for (const read of readKinds) {
+      const [{ route }, { other: now }] = [kind[0] as Region, read[0] as Region];
+      const isKept = now !== undefined && isStricter(now.route, route.route);
+      if (!isKept && isRefused(kind[0] as Region, read[0] as Region)) yield [kind, read];
+    }
+  // A route that takes the requests of several ones no longer refuses spellings of them.
+  const byRoute = Map.groupBy(readings, ({ other }) => other);
+  for (const region of regions) {
+    const read = byRoute.get(region.route)?.filter((reading) => isRefused(region, reading)) ?? [];
+    if (read.length > 0) yield [[region], read];
+  }
+}
+
+/** True if the other side refuses a path of a region that servers read like that. */
+function isRefused(region: Region, reading: Region): boolean {
+  const isStrict = region.other !== undefined && isStricter(reading.route.route, region.other.route);
+  return isStrict && region.method === reading.method;
+}
+
+/** Returns a function that names the method of a region, and the strictness of its routes. */
+function createKey(): (region: Region) => string {
+  const known = new Map<DiffRoute | undefined, string>();
+  const keyOfRoute = (one: DiffRoute | undefined) =>
+    getOrCreate(known, one, () =>
+      one === undefined ? '' : routingKey({ ...one.route, id: '', path: '', methods: [], keepsEncodedSlash: false }),
+    );
+  return ({ method, route, other }) => [method, keyOfRoute(route), keyOfRoute(other)].join(' ');
+}
+
+function* findInKind(
+  regions: readonly Region[],
+  readings: readonly Region[],
+  unknown: string,
+): Generator<RefusedSpelling> {
+  let tries = 0;
+  let possible: RefusedSpelling | undefined;
+  for (const region of regions)
+    for (const reading of readings) {
+      const { route: reader } = reading;
+      tries += 1;
+      if (tries > MAX_TRIES) return yield { region, reader, isFound: false };
+      if (reader === region.other || !canBeRead(region, reading)) continue;
+      possible ??= { region, reader, isFound: false };
+      const path = spellingsOf(region, reading, unknown).find((one) => isServedOnce(region, one));
+      if (path !== undefined) return yield { region: { ...region, path }, reader, isFound: true };
+    }
+  if (possible !== undefined) yield possible;
+}
+
+/** True if the side of a region serves a path, and the other side refuses it. */
+function isServedOnce({ method, route: { side, route }, other }: Region, path: string): boolean {
+  const isServed = side.plan.router.match(method, path) === route && (route.keepsEncodedSlash || !path.includes('%2F'));
+  return isServed && other?.side.plan.router.match(method, path) === undefined;
+}
+
+function commonPattern({ route, other }: Region): Pattern {
+  return (other && intersect(route.pattern, other.pattern)) ?? route.pattern;
+}
+
+/** Returns the first position of the paths of a region at which any text may stand; -1 if there is none. */
+function freePosition(region: Region): number {
+  return commonPattern(region).findIndex(({ kind }) => kind !== 'literal');
+}
+
+function textsOf({ path }: Region): readonly string[] {
+  return path.split('/').filter((text) => text !== '');
+}
+
+const textOf = (segment: Pattern[number] | undefined, other: string) =>
+  segment?.kind === 'literal' ? segment.text : other;
+
+/** True if servers may read a path of a region like that. */
+function canBeRead(region: Region, reading: Region): boolean {
+  const pattern = commonPattern(region);
+  const free = freePosition(region);
+  const texts = textsOf(reading);
+  const start = pattern.slice(0, free).map((segment) => textOf(foldLiteral(segment), ''));
+  const path = `/${[...start, ...texts.slice(free)].join('/')}`;
+  const hasRoom = pattern.at(-1)?.kind === 'rest' || region.route.route.keepsEncodedSlash;
+  const isRead = (one: DiffRoute | undefined, { side }: DiffRoute) =>
+    side.plan.router.matchFolded(region.method, path)?.id === one?.route.id;
+  const hasLength = texts.length >= free && (hasRoom || texts.length <= pattern.length);
+  return hasLength && isRead(reading.route, reading.route) && isRead(reading.other, region.route);
+}
+
+/** Returns paths of a region that some servers read as that of the reading. */
+function spellingsOf(region: Region, reading: Region, unknown: string): string[] {
+  const pattern = commonPattern(region);
+  const free = freePosition(region);
+  const texts = textsOf(reading).slice(free);
+  const start = pattern.slice(0, free).map((segment) => textOf(segment, unknown));
+  const after = pattern.slice(free + 1).flatMap((one) => (one.kind === 'rest' ? [] : [textOf(one, unknown)]));
+  const pathOf = (...segments: readonly string[]) => `/${[...start, ...segments].join('/')}`;
+  return [capitalized, (text: string) => `${text};x`, (text: string) => text].flatMap((respell) => {
+    const respelled = texts.map((text) => (text === unknown ? text : respell(text)));
+    const aligned = respelled.map((text, index) => textOf(pattern[free + index], text));
+    const [first = '...'] = respelled;
+    return [
+      pathOf(...aligned),
+      pathOf(first, ...after),
+      pathOf(`${first}%3Fx`, ...after),
+      pathOf(respelled.join('%2F'), ...after),
+    ];
+  });
+}
+
+function capitalized(text: string): string {
+  return text.replace(/[a-z]/, (letter) => letter.toUpperCase());
+}
+
+/** Yields a region if a new literal differs from others only in its spelling: the router no longer reads such a text in both ways. */
+function* likeLiterals(regions: readonly Region[], side: DiffSide, other: DiffSide): Generator<RefusedSpelling> {
+  const literalsOf = ({ routes }: DiffSide) =>
+    routes.flatMap(({ pattern }) =>
+      pattern.flatMap((one, at) => (one.kind === 'literal' ? [{ at, segment: one }] : [])),
+    );
+  const before = literalsOf(other);
+  const isLike = ({ at, segment }: (typeof before)[number]) =>
+    !isAlreadyFolded(segment) &&
+    !before.some((one) => one.at === at && one.segment.text === segment.text) &&
+    before.some((one) => one.at <= at && foldLiteral(one.segment).text === foldLiteral(segment).text);
+  const isStrict = ({ other: twin }: Region) =>
+    other.routes.some(({ route }) => twin !== undefined && route !== twin.route && isStricter(route, twin.route));
+  const region = literalsOf(side).some(isLike) ? regions.find(isStrict) : undefined;
+  if (region?.other !== undefined) yield { region, reader: region.other, isFound: false };
+}

@@ -1,0 +1,230 @@
+import { describe, expect, it, test } from 'vitest';
+import { COMPARISONS } from '../../src/prove/diff/comparisons.ts';
+import { directionOf } from '../../src/prove/proof/directions.ts';
+import { BASE, manifestOf, prove, rulesOf } from './support.ts';
+
+type Json = Record<string, unknown>;
+
+const ISSUERS = {
+  ...BASE,
+  auth: {
+    tokens: ['staff', 'partners'].map((name, index) => ({
+      name,
+      jwt: { jwks: `http://127.0.0.1:${index + 8}/`, algorithms: ['ES256'], issuer: name, audience: 'a' },
+    })),
+    role: BASE.auth.role,
+  },
+};
+const LIMITS = { rateLimits: { callers: { key: 'client', allow: '5 per 1m' } } };
+const jwt = (change: Json) => ({ auth: { ...BASE.auth, tokens: { jwt: { ...BASE.auth.tokens.jwt, ...change } } } });
+const route = (change: Json = {}) => [{ id: 'r', path: '/a/{id}', ...change }];
+const post = (body?: Json) => route({ method: 'POST', ...(body && { body }) });
+const schemaOf = (properties: Json) => ({ schema: { type: 'object', properties } });
+const limited = route({ rateLimits: ['callers'] });
+const login = (change: Json = {}) => route({ access: 'public', method: 'POST', login: { token: '/token', ...change } });
+
+/** A strict manifest, a loose one, and the rule that the change from the first to the second breaks. */
+const CASES: Readonly<Record<string, readonly [strict: Json, loose: Json, rule: string]>> = {
+  'a new route': [manifestOf(route()), manifestOf([...route(), { id: 's', path: '/b' }]), 'new-access'],
+  'a new public route': [
+    manifestOf(route()),
+    manifestOf([...route(), { id: 's', path: '/b', access: 'public' }]),
+    'new-access',
+  ],
+  'a route with a response': [
+    manifestOf(route()),
+    manifestOf([...route(), { id: 's', path: '/b', access: 'public', respond: { status: 204 } }]),
+    'new-access',
+  ],
+  'a new method': [manifestOf(route()), manifestOf(route({ method: ['GET', 'PUT'] })), 'new-access'],
+  'a wider path': [manifestOf(route()), manifestOf(route({ path: '/a/**' })), 'new-access'],
+  'a removed route in front of a wider one': [
+    manifestOf([...route(), { id: 'me', path: '/a/me', roles: ['admin'] }]),
+    manifestOf(route()),
+    'role-widened',
+  ],
+  access: [manifestOf(route()), manifestOf(route({ access: 'public' })), 'route-public'],
+  'roles of a route': [manifestOf(route({ roles: ['admin'] })), manifestOf(route()), 'role-widened'],
+  'roles of all routes': [
+    manifestOf(route(), { auth: { ...BASE.auth, role: { ...BASE.auth.role, allow: ['admin'] } } }),
+    manifestOf(route()),
+    'role-widened',
+  ],
+  'any role': [manifestOf(route()), manifestOf(route({ roles: 'any' })), 'role-widened'],
+  issuers: [
+    manifestOf(route(), ISSUERS),
+    manifestOf(route({ issuers: ['staff', 'partners'] }), ISSUERS),
+    'issuer-accepted',
+  ],
+  'the audience of tokens': [
+    manifestOf(route()),
+    manifestOf(route(), jwt({ audience: ['a', 'b'] })),
+    '(token-audience)',
+  ],
+  'the algorithms of tokens': [
+    manifestOf(route()),
+    manifestOf(route(), jwt({ algorithms: ['ES256', 'RS256'] })),
+    '(token-algorithms)',
+  ],
+  'the keys of tokens': [
+    manifestOf(route()),
+    manifestOf(route(), jwt({ jwks: 'http://127.0.0.1:8/' })),
+    '(token-keys)',
+  ],
+  'the clock of tokens': [manifestOf(route()), manifestOf(route(), jwt({ clockTolerance: '30s' })), '(token-trust)'],
+  'a removed rate limit': [manifestOf(limited, LIMITS), manifestOf(route(), LIMITS), 'rate-limit-removed'],
+  'a higher rate': [
+    manifestOf(limited, LIMITS),
+    manifestOf(limited, { rateLimits: { callers: { key: 'client', allow: '6 per 1m' } } }),
+    'rate-limit-loosened',
+  ],
+  'a faster rate': [
+    manifestOf(limited, LIMITS),
+    manifestOf(limited, { rateLimits: { callers: { key: 'client', allow: '5 per 30s' } } }),
+    'rate-limit-loosened',
+  ],
+  'a rate limit that reports': [
+    manifestOf(limited, LIMITS),
+    manifestOf(limited, { rateLimits: { callers: { key: 'client', allow: '5 per 1m', mode: 'report' } } }),
+    'rate-limit-reported',
+  ],
+  'a body schema': [
+    manifestOf(post(schemaOf({ n: { maximum: 5 } }))),
+    manifestOf(post(schemaOf({ n: { maximum: 6 } }))),
+    'body-loosened',
+  ],
+  'a removed body schema': [
+    manifestOf(post(schemaOf({ n: { type: 'integer' } }))),
+    manifestOf(post({ maxBytes: '1MB' })),
+    'body-loosened',
+  ],
+  'media types': [
+    manifestOf(post({ types: ['text/plain'] })),
+    manifestOf(post({ types: ['text/plain', 'text/csv'] })),
+    'media-types-widened',
+  ],
+  'the size of bodies': [manifestOf(post({ maxBytes: '10B' })), manifestOf(post({ maxBytes: '20B' })), 'limit-raised'],
+  parameters: [
+    manifestOf(route({ params: { properties: { id: { type: 'integer' } } } })),
+    manifestOf(route()),
+    'parameters-loosened',
+  ],
+  'a literal in place of a parameter': [
+    manifestOf(route({ params: { properties: { id: { type: 'integer' } } } })),
+    manifestOf([...route({ params: { properties: { id: { type: 'integer' } } } }), { id: 'me', path: '/a/me' }]),
+    'parameters-loosened',
+  ],
+  validation: [
+    manifestOf(post(schemaOf({ n: { type: 'integer' } }))),
+    manifestOf(post(schemaOf({ n: { type: 'integer' } })).map((one) => ({ ...one, validation: 'report' }))),
+    'validation-reported',
+  ],
+  WebSockets: [manifestOf(route()), manifestOf(route({ websocket: true })), 'websocket-opened'],
+  'WebSocket origins': [
+    manifestOf(route({ websocket: { origins: ['https://a.example'] } })),
+    manifestOf(route({ websocket: { origins: ['https://a.example', 'https://b.example'] } })),
+    'websocket-origins-widened',
+  ],
+  'CORS origins': [
+    manifestOf(route(), { cors: { origins: ['https://a.example'] } }),
+    manifestOf(route(), { cors: { origins: ['https://a.example', 'https://b.example'] } }),
+    '(cors-widened)',
+  ],
+  'preflights that reach an upstream': [
+    manifestOf(route({ method: 'any' }), { cors: { origins: ['https://a.example'] } }),
+    manifestOf(route({ method: 'any' })),
+    'preflight-forwarded',
+  ],
+  'the login gate': [manifestOf(login()), manifestOf(route({ access: 'public', method: 'POST' })), 'login-removed'],
+  'encoded slashes': [manifestOf(route()), manifestOf(route({ encodedSlash: 'keep' })), 'encoded-slash-kept'],
+  upstream: [manifestOf(route()), manifestOf(route({ upstream: 'other' })), 'upstream-changed'],
+  'the Host': [
+    manifestOf(route()),
+    manifestOf(route(), { upstreams: { ...BASE.upstreams, up: { url: 'http://127.0.0.1:1', host: 'upstream' } } }),
+    'upstream-changed',
+  ],
+  'the path of the upstream': [
+    manifestOf(route()),
+    manifestOf(route({ upstreamPath: { replace: '/a', with: '/b' } })),
+    'upstream-path-changed',
+  ],
+  'headers that clients may forge': [
+    manifestOf(route()),
+    manifestOf(route({ requestHeaders: { keep: ['X-Real-IP'] } })),
+    'header-override-kept',
+  ],
+  'trusted proxies': [
+    manifestOf(route()),
+    manifestOf(route(), { server: { trustedProxies: ['10.0.0.0/8'] } }),
+    '(trusted-proxies-widened)',
+  ],
+  invariants: [
+    manifestOf(route(), { invariants: [{ id: 'i', when: { path: '/a/**' }, require: { access: 'protected' } }] }),
+    manifestOf(route()),
+    '(invariant-removed)',
+  ],
+  'a refused spelling': [
+    manifestOf([
+      { id: 'any', path: '/{id}', access: 'public' },
+      { id: 'admin', path: '/admin' },
+    ]),
+    manifestOf([
+      { id: 'any', path: '/{id}' },
+      { id: 'admin', path: '/admin' },
+    ]),
+    'new-access',
+  ],
+};
+
+/** Changes in both directions: the loose manifest opens something else. */
+const CROSSED = new Set([
+  'upstream',
+  'the Host',
+  'the path of the upstream',
+  'the keys of tokens',
+  'a refused spelling',
+  'preflights that reach an upstream',
+]);
+
+describe('no new access', () => {
+  test.each(Object.entries(CASES))('is broken by %s', async (_name, [strict, loose, rule]) => {
+    const proof = await prove(strict, loose);
+    expect(proof.holds).toBe(false);
+    expect(rulesOf(proof)).toContain(rule);
+    expect((await prove(strict, strict)).holds).toBe(true);
+  });
+
+  test.each(Object.entries(CASES).filter(([name]) => !CROSSED.has(name)))(
+    'holds after less of %s',
+    async (_name, [strict, loose]) => {
+      const proof = await prove(loose, strict);
+      expect(proof.differences).toEqual([]);
+    },
+  );
+
+  test.each(Object.entries(CASES))('is not confused with equivalence by %s', async (_name, [strict, loose]) => {
+    expect((await prove(strict, loose, 'equivalent')).holds).toBe(false);
+    expect((await prove(loose, loose, 'equivalent')).holds).toBe(true);
+  });
+
+  it('shows the shortest request, with its outcomes and both places', async () => {
+    const { differences } = await prove(manifestOf(route()), manifestOf(route({ access: 'public' })));
+    expect(differences).toMatchObject([
+      {
+        rule: 'route-public',
+        message:
+          'the route "r" is public: it no longer requires a token: refused with 401 token_missing before, and now forwarded to "up" with 200',
+        witness: { request: { method: 'GET', url: '/a/x' } },
+        file: 'new.yaml',
+        counterpart: { file: 'old.yaml' },
+      },
+    ]);
+  });
+});
+
+it('every kind of differences with a direction exists', () => {
+  const kinds = new Set(COMPARISONS.flatMap(({ rules }) => Object.keys(rules)));
+  const directed = [...kinds].filter((rule) => directionOf(rule) !== 'looser');
+  expect(directed.length).toBeGreaterThan(50);
+  expect(['role-widened', 'body-loosened', 'other-changed'].map(directionOf)).toEqual(['looser', 'looser', 'looser']);
+});
