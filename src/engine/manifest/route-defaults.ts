@@ -19,6 +19,8 @@ interface DefaultKey {
   readonly fits: (route: Values) => boolean;
   /** True if the value of the manifest holds in included files too, whose own value must be a part of it. */
   readonly isNarrowed?: boolean;
+  /** The path of the only item that holds without a value in the manifest. */
+  readonly implied?: Path;
 }
 
 const ALWAYS = () => true;
@@ -29,7 +31,12 @@ const FORWARDS = ({ upstream }: Values) => upstream !== undefined;
 const DEFAULT_KEYS: readonly DefaultKey[] = [
   { path: ['timeout'], fits: FORWARDS },
   { path: ['roles'], fits: ({ access, login }) => access !== 'public' || login !== undefined, isNarrowed: true },
-  { path: ['issuers'], fits: ({ access }) => access !== 'public', isNarrowed: true },
+  {
+    path: ['issuers'],
+    fits: ({ access }) => access !== 'public',
+    isNarrowed: true,
+    implied: ['auth', 'tokens', 0, 'name'],
+  },
   { path: ['rateLimits'], fits: ALWAYS },
   { path: ['requestHeaders'], fits: FORWARDS },
   { path: ['responseHeaders'], fits: ALWAYS },
@@ -116,11 +123,13 @@ function widerItems(
   limit: YamlValue | undefined,
   { document, main, key }: { document: Document; main: Document; key: DefaultKey },
 ): Finding[] {
-  if (!key.isNarrowed || (isList(own) && !isList(limit))) return [];
+  const implied = limit === undefined && key.implied && valueAt(main.value, key.implied);
+  const all = implied ? [String(implied)] : limit;
+  if (!key.isNarrowed || (isList(own) && !isList(all))) return [];
   const path = ['defaults', ...key.path];
   // `any` allows more than every list.
   return [own].flat().flatMap((item, index) => {
-    if ([limit].flat().includes(item)) return [];
+    if ([all].flat().includes(item)) return [];
     const message = `"${path.join('.')}" of the manifest does not have this, and an included file may only have fewer; remove it here, or add it there`;
     const finding = errorAt(isList(own) ? [...path, index] : path, 'include', message);
     const related = { path, file: main.file, message: 'the list of the manifest' };
