@@ -4,7 +4,8 @@ import { importOpenApi } from '../openapi/import/import-openapi.ts';
 import { pluralize } from '../report/text.ts';
 import { DIFF_FORMATS, DIFF_OPTIONS, hasFailing, readDiffOptions } from './diff/diff-formats.ts';
 import { IMPORT_OPTIONS, readDocument, readImportOptions, withCommandErrors } from './import/import-options.ts';
-import { chooseManifest, loadPlanned } from './manifest-file.ts';
+import { loadPlanned } from './manifest-file.ts';
+import { chooseManifest } from './named-manifest.ts';
 import { parseArguments } from './parse-arguments.ts';
 import { type Options, UsageError, type Verb } from './terminal.ts';
 

@@ -1,7 +1,8 @@
 import { formatSource } from '../check/fmt/format-text.ts';
 import type { Source } from '../engine/manifest/source.ts';
 import { formatProblems } from '../report/text.ts';
-import { MANIFEST_OPTIONS, namedManifests, readSource, readStandardInput } from './manifest-file.ts';
+import { readSource, readStandardInput } from './manifest-file.ts';
+import { MANIFEST_OPTIONS, namedManifests } from './named-manifest.ts';
 import { parseArguments } from './parse-arguments.ts';
 import { CommandError, type ExitCode, type Options, type Terminal, type Verb } from './terminal.ts';
 import { writeFileAtomic } from './write-file-atomic.ts';

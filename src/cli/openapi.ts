@@ -1,5 +1,6 @@
 import { streamOpenApi } from '../openapi/export/stream-openapi.ts';
-import { loadPlanned, MANIFEST_OPTIONS, namedManifest } from './manifest-file.ts';
+import { loadPlanned } from './manifest-file.ts';
+import { MANIFEST_OPTIONS, namedManifest } from './named-manifest.ts';
 import { parseArguments, valueOption } from './parse-arguments.ts';
 import type { Options, Verb } from './terminal.ts';
 import { version } from './version.ts';

@@ -6,7 +6,8 @@ import { recordCases } from '../traffic/record/record-cases.ts';
 import { formatRecording, pluralizeRequests } from '../traffic/record/record-text.ts';
 import { formatSkippedLines, logInputs } from './logs/log-inputs.ts';
 import { showProgress } from './logs/read-progress.ts';
-import { DEFAULT_MANIFEST, readSource } from './manifest-file.ts';
+import { readSource } from './manifest-file.ts';
+import { DEFAULT_MANIFEST } from './named-manifest.ts';
 import { parseArguments, parseLimit, valueOption } from './parse-arguments.ts';
 import type { Options, Verb } from './terminal.ts';
 

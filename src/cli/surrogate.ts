@@ -3,7 +3,8 @@ import { Refusal } from '../engine/gateway/response/refusal.ts';
 import { HTTP_METHODS, sortMethods } from '../engine/http1/http-methods.ts';
 import { loggedPath } from '../engine/log/logged-path.ts';
 import type { Plan } from '../engine/plan/plan.ts';
-import { chooseManifest, loadPlanned, MANIFEST_OPTIONS } from './manifest-file.ts';
+import { loadPlanned } from './manifest-file.ts';
+import { chooseManifest, MANIFEST_OPTIONS } from './named-manifest.ts';
 import { parseArguments } from './parse-arguments.ts';
 import { CommandError, UsageError, type Verb } from './terminal.ts';
 

@@ -26,4 +26,18 @@ describe('the process', () => {
     expect(modules).toContain('http');
     expect(modules).not.toContain('internal/deps/undici/undici');
   });
+
+  it('loads no part of the gateway for init, which is the first command of a newcomer', () => {
+    const print = `data:text/javascript,import { registerHooks } from 'node:module';registerHooks({ load(url, context, next) { process.stderr.write(url + '\\n'); return next(url, context); } })`;
+    const { status, stderr } = spawnSync(process.execPath, ['--import', print, MAIN, 'init'], {
+      cwd: temporaryFolder('cli'),
+      encoding: 'utf8',
+    });
+    const loaded = stderr.split('\n').filter((line) => line.startsWith('file:') && !line.includes('/cli/'));
+    expect(status).toBe(0);
+    expect(loaded.map((url) => url.replace(/.*\/src\//, ''))).toEqual(
+      expect.arrayContaining(['engine/dns/loopback.ts']),
+    );
+    expect(loaded.length).toBeLessThan(15);
+  });
 });

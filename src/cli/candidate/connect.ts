@@ -1,6 +1,6 @@
 import { fileErrorCode } from '../../engine/manifest/source.ts';
 import { readLocalAdmin } from '../admin-address.ts';
-import { chooseManifest, DEFAULT_MANIFEST } from '../manifest-file.ts';
+import { chooseManifest, DEFAULT_MANIFEST } from '../named-manifest.ts';
 import { valueOption } from '../parse-arguments.ts';
 import { TOKEN_VARIABLE } from '../send-request.ts';
 import { CommandError, type Options, type OptionValues, type Terminal, UsageError } from '../terminal.ts';

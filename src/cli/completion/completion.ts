@@ -1,6 +1,7 @@
 import { tokenEntries } from '../../engine/tokens/token-entries.ts';
 import { callerOfRole } from '../../prove/offline/role-claims.ts';
-import { chooseManifest, loadFile } from '../manifest-file.ts';
+import { loadFile } from '../manifest-file.ts';
+import { chooseManifest } from '../named-manifest.ts';
 import { parseArguments, parseChoice, valueOption } from '../parse-arguments.ts';
 import {
   CommandError,

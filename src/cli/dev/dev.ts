@@ -1,4 +1,4 @@
-import { namedManifest } from '../manifest-file.ts';
+import { namedManifest } from '../named-manifest.ts';
 import { parseArguments } from '../parse-arguments.ts';
 import { loadForServing, readSources, SERVING_OPTIONS, serveFile } from '../run/run.ts';
 import type { Verb } from '../terminal.ts';

@@ -10,7 +10,8 @@ import { createOfflineRequest, headerValue, type OfflineRequest } from '../../pr
 import { callerOfRole } from '../../prove/offline/role-claims.ts';
 import type { Caller, CallerClaims } from '../../prove/offline/stub-verifier.ts';
 import { toJson } from '../../report/report.ts';
-import { chooseManifest, loadPlanned, readOrFail, SINGLE_MANIFEST_OPTIONS } from '../manifest-file.ts';
+import { loadPlanned, readOrFail } from '../manifest-file.ts';
+import { chooseManifest, SINGLE_MANIFEST_OPTIONS } from '../named-manifest.ts';
 import { parseArguments, valueOption } from '../parse-arguments.ts';
 import { type Options, type OptionValues, UsageError, type Verb } from '../terminal.ts';
 import { formatExplanation } from './explain-text.ts';

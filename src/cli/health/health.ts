@@ -2,7 +2,7 @@ import { text } from 'node:stream/consumers';
 import { durationMs } from '../../engine/manifest/units.ts';
 import { readOverrides } from '../address-options.ts';
 import { readLocalAdmin } from '../admin-address.ts';
-import { chooseManifest, SINGLE_MANIFEST_OPTIONS } from '../manifest-file.ts';
+import { chooseManifest, SINGLE_MANIFEST_OPTIONS } from '../named-manifest.ts';
 import { parseArguments, valueOption } from '../parse-arguments.ts';
 import { errorCode, pinnedCertificate, sendRequest, TOKEN_VARIABLE } from '../send-request.ts';
 import { type ExitCode, type Options, type Terminal, UsageError, type Verb } from '../terminal.ts';

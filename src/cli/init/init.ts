@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { isLoopback } from '../../engine/dns/loopback.ts';
 import { redactCredentials } from '../../engine/problem/redaction.ts';
 import { parseHttpUrl } from '../../engine/settings/address.ts';
-import { DEFAULT_MANIFEST, MANIFEST_OPTIONS, namedManifest } from '../manifest-file.ts';
+import { DEFAULT_MANIFEST, MANIFEST_OPTIONS, namedManifest } from '../named-manifest.ts';
 import { parseArguments, valueOption } from '../parse-arguments.ts';
 import { SCHEMA_FOLDER } from '../schema.ts';
 import { errorCode, sendRequest } from '../send-request.ts';

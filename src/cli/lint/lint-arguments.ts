@@ -3,7 +3,7 @@ import { RULES } from '../../check/lint/rule-table.ts';
 import type { Severity } from '../../engine/problem/finding.ts';
 import { DEFAULT_MAX_PROBLEMS } from '../../report/problem-groups.ts';
 import { ADDRESS_OPTIONS, readOverrides } from '../address-options.ts';
-import { MANIFEST_OPTIONS, namedManifests } from '../manifest-file.ts';
+import { MANIFEST_OPTIONS, namedManifests } from '../named-manifest.ts';
 import { parseArguments, parseChoice, parseCount, parseLimit, valueOption } from '../parse-arguments.ts';
 import { type Options, UsageError } from '../terminal.ts';
 import { OUTPUT_OPTIONS, readOutputs } from './outputs.ts';

@@ -4,7 +4,8 @@ import { printable } from '../../engine/problem/problem.ts';
 import { proveQuestion, QuestionError } from '../../prove/question.ts';
 import { toJson } from '../../report/report.ts';
 import { paint, pluralize } from '../../report/text.ts';
-import { chooseManifest, loadPlanned, MANIFEST_OPTIONS } from '../manifest-file.ts';
+import { loadPlanned } from '../manifest-file.ts';
+import { chooseManifest, MANIFEST_OPTIONS } from '../named-manifest.ts';
 import { parseArguments } from '../parse-arguments.ts';
 import { type Options, UsageError, type Verb } from '../terminal.ts';
 
