@@ -24,7 +24,7 @@ function describeServices({ echo, issuer, environment }: Services): string[] {
   const names = Object.keys(environment);
   if (names.length > 0) {
     const verb = names.length === 1 ? 'This address replaces' : 'These addresses replace';
-    lines.push(`${verb} ${names.join(', ')}. A variable that you set takes precedence.`);
+    lines.push(`${lines.pop()} ${verb} ${names.join(', ')}. A variable that you set takes precedence.`);
   }
   return lines;
 }
