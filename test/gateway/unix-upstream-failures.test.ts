@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { turns } from '../support/pause.ts';
-import { head, keepAliveHead, sendRequest, Wire } from '../support/raw.ts';
+import { head, keepAliveHead, openSocket, sendRequest, Wire } from '../support/raw.ts';
 import { eventually } from '../support/site.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { startRawUpstream, startUpstream } from '../support/upstream.ts';
+import { startBusyServer, startRawUpstream, startUpstream } from '../support/upstream.ts';
 
 let folder: string;
 let path: string;
@@ -86,6 +86,17 @@ describe('an upstream on a unix socket', () => {
     const { status, json } = await sendRequest(gateway.port, head('GET /x HTTP/1.1'));
     expect([status, json().code]).toEqual([502, 'upstream_unreachable']);
     expect(gateway.lines[0]?.['reason']).toMatch(/^upstream_e(?:connrefused|noent|loop|notdir)$/);
+  });
+
+  it.skipIf(process.platform !== 'linux')('is unreachable while its queue of connections is full', async () => {
+    const busy = await startBusyServer(path);
+    cleanups.push(() => busy.stop());
+    const waiting = [await openSocket(path), await openSocket(path)];
+    const gateway = await serve();
+    const { status, json } = await sendRequest(gateway.port, head('GET /x HTTP/1.1'));
+    expect([status, json().code]).toEqual([502, 'upstream_unreachable']);
+    expect(gateway.lines[0]?.['reason']).toBe('upstream_eagain');
+    for (const socket of waiting) socket.destroy();
   });
 
   it('may be a link to a socket', async () => {

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
@@ -136,6 +137,20 @@ export async function startRawUpstream(
       for (const socket of sockets) socket.destroy();
       server.close();
       await once(server, 'close');
+    },
+  };
+}
+
+/** Listens on a unix socket in a process that is too busy to accept connections. Its queue holds two of them. */
+export async function startBusyServer(path: string): Promise<{ stop(): Promise<void> }> {
+  const block = "() => process.stdout.write('.', () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0))";
+  const listen = `require('node:net').createServer().listen({ path: ${JSON.stringify(path)}, backlog: 1 }, ${block})`;
+  const child = spawn(process.execPath, ['-e', listen], { stdio: ['ignore', 'pipe', 'inherit'] });
+  await once(child.stdout, 'data');
+  return {
+    stop: async () => {
+      child.kill('SIGKILL');
+      await once(child, 'close');
     },
   };
 }

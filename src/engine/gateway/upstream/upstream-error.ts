@@ -14,12 +14,13 @@ export class UpstreamError extends Error {
 export class ClientDisconnected extends Error {}
 
 const TIMEOUTS = new Set(['response_timeout', 'idle_timeout', 'connect_timeout', 'ETIMEDOUT', 'ETIMEOUT']);
-// The first four are those of unix sockets that do not exist, or that the gateway may not use.
+// The first five are those of unix sockets: they do not exist, the gateway may not use them, or their queue is full.
 const UNREACHABLE = new Set([
   'ENOENT',
   'EACCES',
   'ELOOP',
   'ENOTDIR',
+  'EAGAIN',
   'ECONNREFUSED',
   'ENOTFOUND',
   'EAI_AGAIN',
