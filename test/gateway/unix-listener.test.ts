@@ -8,7 +8,13 @@ import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { head, keepAliveHead, openSocket, sendRequest, Wire } from '../support/raw.ts';
 import { eventually } from '../support/site.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { type RawUpstream, startRawUpstream, startUpstream, type Upstream } from '../support/upstream.ts';
+import {
+  type RawUpstream,
+  startBusyServer,
+  startRawUpstream,
+  startUpstream,
+  type Upstream,
+} from '../support/upstream.ts';
 
 let path: string;
 let gateway: TestGateway | undefined;
@@ -93,6 +99,15 @@ describe('the file of a unix socket', () => {
     await expect(start()).rejects.toMatchObject({ code: 'EADDRINUSE' });
     expect(statSync(path).ino).toBe(ino);
     expect(readdirSync(dirname(path))).toEqual(['gateway.sock']);
+  });
+
+  it.skipIf(process.platform !== 'linux')('does not replace one of a process that is too busy to accept', async () => {
+    const busy = await startBusyServer(path);
+    const waiting = [await openSocket(path), await openSocket(path)];
+    await expect(start()).rejects.toMatchObject({ code: 'EADDRINUSE' });
+    for (const socket of waiting) socket.destroy();
+    await busy.stop();
+    expect(lstatSync(path).isSocket()).toBe(true);
   });
 
   it('replaces no other file, and no link', async () => {

@@ -40,9 +40,10 @@ async function removeStale(path: string): Promise<void> {
   try {
     await once(client, 'connect');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ECONNREFUSED') throw error;
-    removeSame(path, found);
-    return;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ECONNREFUSED') return removeSame(path, found);
+    // A process that is busy has a full queue.
+    if (code !== 'EAGAIN') throw error;
   } finally {
     client.destroy();
   }
