@@ -140,7 +140,7 @@ function isValidBody(
 ): boolean {
   const type = headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1].toLowerCase() ?? '';
   if (rule.schema !== undefined) {
-    if (!['one', 'ten', 'list', 'long', 'longer'].includes(body ?? '')) return false;
+    if (!['one', 'ten', 'list', 'exact', 'long', 'longer'].includes(body ?? '')) return false;
     return isValidBy(rule.schema, JSON.parse(BODIES[body ?? ''] ?? ''), shared);
   }
   if (rule.csv !== undefined && type.startsWith('text/csv')) return body === 'rows';

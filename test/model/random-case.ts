@@ -44,6 +44,7 @@ export const BODIES: Readonly<Record<string, string>> = {
   others: 'b;a\r\n',
   form: '--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--x--\r\n',
   wrongForm: '--x\r\nContent-Disposition: form-data; name="b"\r\n\r\n1\r\n--x--\r\n',
+  exact: `{"a":1,"c":"${'x'.repeat(50)}"}`,
   long: `{"a":1,"c":"${'x'.repeat(100)}"}`,
   longer: `{"a":1,"c":"${'x'.repeat(1_100)}"}`,
 };
@@ -97,6 +98,7 @@ const SEGMENTS = [
     '.',
     '%2e',
     '%61',
+    '%41',
     '',
     'a%5Cb',
     'a%252Fb',
@@ -147,7 +149,7 @@ export class RandomCases {
         tokens,
         role: this.#role(),
         ...this.#maybe(4, {
-          forward: this.#one<Json>({ 'X-User': '/sub' }, { 'X-User': { claim: '/list', missing: 'omit' } }),
+          forward: this.#one<Json>({ 'X-Account': '/sub' }, { 'X-Account': { claim: '/list', missing: 'omit' } }),
         }),
       },
       schemas: { Shared: { type: 'object', required: ['b'], properties: { b: { type: 'string', minLength: 2 } } } },
@@ -180,6 +182,7 @@ export class RandomCases {
     if ('body' in body || this.#random(4) === 0) headers.push(...this.#type());
     for (let count = this.#random(3); count > 0; count -= 1) headers.push(...this.#header());
     if (method === 'GET' && this.#random(4) === 0) headers.push(...this.#handshake());
+    if (method === 'OPTIONS' && this.#random(2) === 0) headers.push(...this.#preflight());
     return {
       method,
       target: this.#target(routes as Json[]),
@@ -270,7 +273,7 @@ export class RandomCases {
         ...rest,
         redirect: this.#one<Json>(
           { to: `/v2/${name}/${end}`, query: 'keep' },
-          { to: `/${end}?a=${name}`, status: 303 },
+          { to: `/${end}/x?a=${name}`, status: 303 },
           { to: `https://o.example/${end}#${name}`, status: 302 },
         ),
       };
@@ -310,7 +313,7 @@ export class RandomCases {
         ),
       }),
       ...(access === 'protected' &&
-        this.#maybe(6, { forward: this.#one<unknown>(false, { 'X-Mail': '/mail' }, { 'X-User': false }) })),
+        this.#maybe(6, { forward: this.#one<unknown>(false, { 'X-Mail': '/mail' }, { 'X-Account': false }) })),
     };
   }
 
@@ -336,7 +339,10 @@ export class RandomCases {
     if (odd < 3) return ['', 'http://one.example/a', 'http://two.example:80'][odd] + query;
     const parts =
       this.#random(4) === 0 ? [] : String(routes[this.#random(routes.length)]?.['path']).split('/').slice(1);
-    const rest = () => Array.from({ length: this.#random(3) }, () => this.#one(...SEGMENTS));
+    // Now and then a path has as many segments of two readings as the gateway accepts, or more.
+    const length = this.#random(40) === 0 ? 4 + this.#random(4) : this.#random(3);
+    const rest = () =>
+      Array.from({ length }, () => (length > 3 ? this.#one('A;p', 'B', '...') : this.#one(...SEGMENTS)));
     const texts = parts.flatMap((part) => {
       if (part === '**') return rest();
       if (part.startsWith('{')) return [this.#random(2) === 0 ? this.#one('7', 'x', 'a', 'b') : this.#one(...SEGMENTS)];
@@ -385,7 +391,7 @@ export class RandomCases {
       [['x_debug', '2']],
       [['X-Tenant', this.#one('one', 'three', '')]],
       [['x.tenant', 'two']],
-      [['X-User', 'forged']],
+      [['X-Account', 'forged']],
       [['x_mail', 'forged']],
       [['X-HTTP-Method-Override', 'DELETE']],
       [['X-Real-IP', '192.0.2.1']],
@@ -400,6 +406,13 @@ export class RandomCases {
       [['Via', '1.1 other, 1.1 me']],
       [['Accept', '*/*']],
     );
+  }
+
+  #preflight(): Lines {
+    return [
+      ['Origin', this.#one(...ORIGINS)],
+      ['Access-Control-Request-Method', 'GET'],
+    ];
   }
 
   #handshake(): Lines {

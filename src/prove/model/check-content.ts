@@ -86,8 +86,7 @@ function hasAcceptedType(rule: NonNullable<RouteEntry['body']>, request: ModelRe
   const written = headerOf(request, 'content-type');
   if (written === undefined) return request.body === undefined && needed.length === 0;
   const name = parseMediaType(written)?.name ?? '';
-  const names = [name, name.replace(/\/.*/, '/*')];
-  const isListed = listed.some((type) => names.includes(type.toLowerCase()));
+  const isListed = listed.some((type) => [name, name.replace(/\/.*/, '/*')].includes(type.toLowerCase()));
   const isEncoded = request.headers.some(([header]) => foldHeaderName(header) === 'content-encoding');
   return isListed && !isEncoded && (schema === undefined || isJsonType(written));
 }

@@ -111,7 +111,7 @@ function readings(manifest: Manifest, path: string): string[][] | undefined {
   // An escaped slash can be a slash, and an escaped `?` or `#` can end the path.
   const slashed = [path, path.replaceAll(/%2f/gi, '/')];
   const starts = slashed.map((one) => [...one.matchAll(FIRST_END)].map(({ index }) => one.slice(0, index)));
-  const all = [...slashed, ...starts.flat()].map((one) => segmentsOf(one).map(waysOf));
+  const all = [...slashed, ...starts.flat()].map((one) => one.split('/').slice(1).map(waysOf));
   // A path with more than five segments that have two readings, or more than five escaped `?` and `#`, has no route.
   if ([...starts, ...all.map((ways) => ways.filter((way) => way.length > 1))].some((list) => list.length > 5))
     return undefined;

@@ -20,12 +20,13 @@ export function forwardedHeaders(
 ): HeaderLine[] {
   const { set = {}, remove = [], keep = [] } = route.requestHeaders ?? {};
   const { host = 'client' } = manifest.upstreams[route.upstream ?? ''] ?? {};
-  const ofClaims = [manifest.auth, ...manifest.routes].flatMap((each) => Object.keys(each?.forward || {}));
+  const claimed = [manifest.auth, ...manifest.routes].flatMap((each) => Object.entries(each?.forward || {}));
+  const replaced = [...claimed.flatMap(([name, claim]) => (claim ? [name] : [])), ...Object.keys(set), ...remove];
   const isIn = (name: string, names: readonly string[]) =>
     names.some((each) => foldHeaderName(each) === foldHeaderName(name));
   const passes = ([name]: HeaderLine) => {
-    // `requestHeaders.set` and `remove` replace and remove headers, and so do the names of headers from claims, on all routes. They apply to every spelling that servers read alike.
-    if (isIn(name, [...ofClaims, ...Object.keys(set), ...remove])) return false;
+    // Headers in `requestHeaders.set` and `remove` end here, and so do those that some route sets from a claim, on all routes and in every spelling that servers read alike.
+    if (isIn(name, replaced)) return false;
     // `Host` is that of the client, or the one that `host` of the upstream names.
     if (host !== 'client' && name.toLowerCase() === 'host') return false;
     // Headers that forge an address, an identity, or another method, path or host end here, unless `requestHeaders.keep` lists them. Addresses pass from trusted proxies.
