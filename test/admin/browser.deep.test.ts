@@ -535,19 +535,19 @@ describe.skipIf(!hasBrowser)('the admin page in a browser', () => {
     const site = await start(text.replace('routes:', limits));
     for (const path of ['/beta/1', '/beta/2', '/nowhere']) await (await fetch(site.url + path)).text();
     const { page } = await visit(site);
-    const filterOf = async (table: string, name: string) => {
+    const follow = async (table: string, name: string, filter: string) => {
       await page.locator(table).getByRole('link', { name, exact: true }).click();
-      return page.locator('#decisions-filter').inputValue();
+      await eventually('the filter', async () => (await page.locator('#decisions-filter').inputValue()) === filter);
     };
     for (const [table, name, filter] of [
       ['#upstreams', 'up', 'upstream:up'],
       ['#refusals', 'route_unknown', 'refusal:route_unknown'],
       ['#limits', 'slow', 'limits:slow'],
     ] as const) {
-      expect(await filterOf(table, name)).toBe(filter);
+      await follow(table, name, filter);
       await page.getByRole('link', { name: 'Overview' }).click();
     }
-    expect(await filterOf('#limits', 'slow')).toBe('limits:slow');
+    await follow('#limits', 'slow', 'limits:slow');
     await eventually('a request over the limit is displayed', async () => {
       for (const path of ['/nowhere', '/beta/3']) await fetch(site.url + path);
       return (await page.locator('.summary-row').count()) > 0;
