@@ -71,12 +71,12 @@ function rolesFrom(issuer: Permission[0], { permissions, required, redactedRoles
   return { issuer: String(issuer), roles: own.map(([, role]) => redactedRoles[required.indexOf(role)] ?? '') };
 }
 
+const ROLE_LIST = new Intl.ListFormat('en', { type: 'disjunction' });
 type CallerRules = Pick<AccessRow, 'access' | 'isLogin' | 'rolesByIssuer' | 'roles'>;
 
 /** Returns who may send the requests of a row: `public, then admin or user`; of several issuers `admin from staff; any role from partners`. */
 export function callersOf({ access, isLogin, rolesByIssuer, roles }: CallerRules): string {
-  const textOf = (names: readonly string[]) =>
-    names.includes(ANY_ROLE) ? 'any role' : new Intl.ListFormat('en', { type: 'disjunction' }).format(names);
+  const textOf = (names: readonly string[]) => (names.includes(ANY_ROLE) ? 'any role' : ROLE_LIST.format(names));
   if (access === 'public') return isLogin ? `public, then ${textOf(roles)}` : 'public';
   if (rolesByIssuer.length === 0) return textOf(roles);
   return rolesByIssuer.map((rule) => `${textOf(rule.roles)} from ${rule.issuer}`).join('; ');

@@ -1,11 +1,16 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { load } from '../../src/engine/load.ts';
 import { accessibilityViolations } from '../support/accessibility.ts';
 import { type GatewayWithAdmin, noReloads, startGatewayWithAdmin } from '../support/admin.ts';
 import { hasBrowser, openPage, startBrowser } from '../support/browser.ts';
+import { runCli } from '../support/cli.ts';
 import { worldOf } from '../support/gateway.ts';
 import { eventually } from '../support/site.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
 const MANIFEST = `version: 1
@@ -82,6 +87,23 @@ describe.skipIf(!hasBrowser)('the accessibility of the admin page', () => {
         expect([hash, await accessibilityViolations(page)]).toEqual([hash, []]);
         expect([hash, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([hash, width]);
       }
+      await page.close();
+    });
+
+    it.each(WIDTHS)('has no violation in the page of routes --access, %i pixels wide', async (width) => {
+      const folder = temporaryFolder('access', { 'gateway.yaml': MANIFEST });
+      const { code, out } = await runCli(['routes', '--access', '-f', 'html'], folder, {
+        UP: 'http://127.0.0.1:9',
+        SECRET: 'x'.repeat(16),
+      });
+      expect(code).toBe(0);
+      writeFileSync(join(folder, 'access.html'), out);
+      const url = pathToFileURL(join(folder, 'access.html')).href;
+      const { page, complaints } = await openPage(browser, url, { colorScheme, viewport: { width, height: 900 } });
+      await page.locator('.tree li').nth(2).waitFor();
+      await page.getByRole('button', { name: 'Route' }).click();
+      expect(await accessibilityViolations(page)).toEqual([]);
+      expect([complaints, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([[], width]);
       await page.close();
     });
   });
