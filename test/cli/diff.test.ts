@@ -134,4 +134,63 @@ deploy/gateway.yaml:4:78 warning the route "two" now accepts bodies that it refu
     expect([code, out]).toEqual([2, '']);
     expect(err).toMatch(/^signing-gateway: \S/);
   });
+
+  describe('with --prove', () => {
+    const prove = (...args: string[]) => runCli(['diff', ...args], folder);
+
+    it('exits with 0 if the property holds for all requests, and with 1 if it does not', async () => {
+      const holds = { code: 0, out: 'no-new-access: holds for all requests\n', err: '' };
+      expect(await prove('old.yaml', 'new.yaml', '--prove', 'no-new-access')).toEqual(holds);
+      expect(await prove('new.yaml', 'old.yaml', '--prove', 'no-new-access')).toEqual({
+        code: 1,
+        out: 'old.yaml:4:35 error the route "one" serves requests that no route served before: refused with 404 route_unknown before, and now forwarded to "up" with 200 [new-access]\n  compared with new.yaml:3:1\n  GET /one\nno-new-access: does not hold\n',
+        err: '',
+      });
+      expect((await prove('old.yaml', 'new.yaml', '--prove=equivalent')).out).toContain('[lost-access]');
+      expect((await prove('old.yaml', 'broken.yaml', '--prove=equivalent')).code).toBe(2);
+    });
+
+    it('prints JSON, with the accesses that are meant', async () => {
+      const allow = ['--prove', 'no-new-access', '--allow', 'meant.yaml'];
+      writeFileSync(
+        join(folder, 'meant.yaml'),
+        '- { when: { path: /one }, why: a page }\n- { when: { path: /x }, why: b }\n',
+      );
+      const { code, out } = await prove('new.yaml', 'old.yaml', '-f', 'json', ...allow);
+      expect(code).toBe(0);
+      expect(JSON.parse(out)).toEqual({
+        ...{
+          version: 1,
+          old: 'new.yaml',
+          new: 'old.yaml',
+          differences: [],
+          property: 'no-new-access',
+          holds: true,
+          omitted: 0,
+        },
+        allowed: [
+          { file: 'meant.yaml', line: 1, why: 'a page', requests: [{ method: 'GET', url: '/one' }] },
+          { file: 'meant.yaml', line: 2, why: 'b', requests: [] },
+        ],
+      });
+      expect((await prove('new.yaml', 'old.yaml', ...allow)).out).toContain(
+        'meant.yaml:2 opens nothing, so remove it: b\n',
+      );
+    });
+
+    it.each([
+      ['an unknown property', ['--prove', 'nothing'], 'unknown --prove "nothing"'],
+      ['a severity', ['--prove', 'equivalent', '--fail-on', 'error'], 'remove --fail-on'],
+      ['allowances without a proof', ['--allow', 'meant.yaml'], 'write --prove no-new-access too'],
+      ['allowances that cannot be read', ['--prove', 'no-new-access', '--allow', 'none.yaml'], 'none.yaml'],
+      [
+        'allowances in another form',
+        ['--prove', 'no-new-access', '--allow', 'two.json'],
+        'two.json is not valid: write a list',
+      ],
+    ])('refuses %s', async (_name, args, message) => {
+      const { code, err } = await prove('old.yaml', 'new.yaml', ...args);
+      expect([code, err]).toEqual([2, expect.stringContaining(message)]);
+    });
+  });
 });

@@ -21,7 +21,9 @@ it('a proof agrees with all requests of a small alphabet, and its requests show 
     const label = `seed ${seed}: ${mutations.join(', ')}`;
     const prove = (property: ChangeProperty) => proveChange(before, now, property);
     const [access, equivalence] = [await prove('no-new-access'), await prove('equivalent')];
-    const { opened, changed } = await bruteForce(before, now);
+    // Another runner repeats the requests of the other proofs.
+    const isProven = access.holds || equivalence.holds;
+    const { opened, changed } = isProven ? await bruteForce(before, now) : { opened: undefined, changed: undefined };
     if (access.holds) expect(opened, label).toBe(undefined);
     if (equivalence.holds) expect(changed, label).toBe(undefined);
     for (const proof of [access, equivalence]) await expectShown(proof, offlineSide(before), offlineSide(now), label);

@@ -3,15 +3,13 @@ import { createRequestSearch } from '../../engine/invariants/request-search.ts';
 import type { RoutePair } from '../diff/route-pairing.ts';
 import type { DiffRoute, DiffSide } from '../diff/side.ts';
 import { type Allowance, covers } from './allowances.ts';
-import type { Region } from './regions.ts';
+import type { OpenedRegion, Region } from './regions.ts';
 
 /** The routes that receive the same requests, and the requests that only one side serves. */
 interface ComparedRequests {
   readonly pairs: readonly RoutePair<DiffRoute>[];
   /** At most one for each route. */
-  readonly gaps: readonly Region[];
-  /** The routes whose further requests may have no route on the other side: the search reached its limit. */
-  readonly unknown: readonly DiffRoute[];
+  readonly opened: readonly OpenedRegion[];
 }
 
 /** The old routes of one kind with which a route is paired. */
@@ -33,15 +31,14 @@ export function groupRegions(
 /** Returns the pairs of routes of some regions, and the requests of these that the other side does not serve. */
 export function compareRequests(regions: readonly Region[], side: DiffSide): ComparedRequests {
   const pairs = new Map<string, RoutePair<DiffRoute>>();
-  const gaps = new Map<DiffRoute, Region>();
-  const unknown = new Set<DiffRoute>();
+  const opened = new Map<DiffRoute, OpenedRegion>();
   const counts = new Map<string, number>();
   let search: ReturnType<typeof createRequestSearch> | undefined;
   for (const region of regions) {
     const { method, path, route, other, isServed, isServedByOther } = region;
     const key = `${other?.route.id ?? ''} ${route.route.id}`;
-    if (other === undefined ? gaps.has(route) : pairs.get(key)?.request !== undefined) continue;
-    if (isServed && !isServedByOther) gaps.set(route, region);
+    if (other === undefined ? opened.has(route) : pairs.get(key)?.request !== undefined) continue;
+    if (isServed && !isServedByOther) opened.set(route, { region, isFound: true });
     if (isServed && other !== undefined && !isOfCompleteKind(region, counts))
       pairs.set(key, { from: other, to: route, request: { method, url: path } });
     if (isServed) continue;
@@ -51,10 +48,10 @@ export function compareRequests(regions: readonly Region[], side: DiffSide): Com
     const found = target && search.find(target, [method], other && [other.pattern]);
     if (found === undefined) continue;
     if (other !== undefined) pairs.set(key, { from: other, to: route, request: requestIn(found, other) });
-    else if (found === 'unknown') unknown.add(route);
-    else gaps.set(route, { ...region, path: found.path });
+    else if (found === 'unknown') opened.set(route, { region, isFound: false });
+    else opened.set(route, { region: { ...region, path: found.path }, isFound: true });
   }
-  return { pairs: [...pairs.values()], gaps: [...gaps.values()], unknown: [...unknown] };
+  return { pairs: [...pairs.values()], opened: [...opened.values()] };
 }
 
 function requestIn(

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { completeWitness, toDifference } from '../diff/diff-manifests.ts';
 import type { DiffContext, Difference, DiffRequest } from '../diff/difference.ts';
 import type { DiffSide } from '../diff/side.ts';
+import { forwardedWitness } from '../diff/witnesses/sample-witnesses.ts';
 import { HEADER_RULES } from './directions.ts';
 import { createOfflineSide, type SideOutcome } from './offline-side.ts';
 import type { ProofFinding } from './pair-checks.ts';
@@ -61,10 +62,33 @@ function lengthOf({ witness }: Difference): number {
   return witness === undefined ? Number.MAX_SAFE_INTEGER : JSON.stringify(witness).length;
 }
 
-/** Returns the request of a finding, and the same with the method of its region: comparisons choose methods that have bodies. */
+/** Returns the request of a finding, also with the method of its region and with a valid body: comparisons show only one violation. */
 function requestsOf(finding: ProofFinding): DiffRequest[] {
   const request = completeWitness(finding)?.request;
-  const method = finding.pair?.request?.method;
   if (request === undefined) return [];
-  return method === undefined || method === request.method ? [request] : [request, { ...request, method }];
+  const { pair } = finding;
+  const { method = request.method, url } = pair?.request ?? request;
+  const sent = { method: request.method, url };
+  const valid = pair && forwardedWitness({ from: pair.to, to: pair.to, request: sent })?.request;
+  const requests = [request, ...(valid?.body === undefined ? [] : [withBody(request, valid, valid.body)])];
+  return method === request.method ? requests : [...requests, ...requests.map((one) => ({ ...one, method }))];
 }
+
+/** Returns the request with the body of a valid one, in place of a body without meaning: blanks at its end change nothing. */
+function withBody(
+  { bodyBytes = 0, ...request }: DiffRequest,
+  { headers = [] }: DiffRequest,
+  body: string,
+): DiffRequest {
+  if (request.body !== undefined || bodyBytes > MAX_BYTES) return request;
+  const type = headers.indexOf('Content-Type');
+  const own = request.headers ?? [];
+  const hasType = own.includes('Content-Type');
+  return {
+    ...request,
+    headers: hasType ? own : [...own, ...headers.slice(type, type + 2)],
+    body: body.padEnd(bodyBytes),
+  };
+}
+
+const MAX_BYTES = 1_000_000;

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { getOrCreate } from '../../engine/get-or-create.ts';
 import type { RateLimit } from '../../engine/rate-limits/rate-limit.ts';
-import { intersect } from '../../engine/routing/pattern.ts';
 import {
   changedLimit,
   changedSettings,
@@ -10,14 +9,12 @@ import {
   renamedLimits,
 } from '../diff/comparisons/rate-limit-comparisons.ts';
 import { rolesOfPair } from '../diff/comparisons/route-comparisons.ts';
-import { encodedSlashWitness } from '../diff/comparisons/switch-comparisons.ts';
 import { changedIssuers, pairMethods } from '../diff/comparisons/token-comparisons.ts';
-import { effectOf } from '../diff/comparisons/upstream-comparisons.ts';
-import type { DiffContext, DiffFinding, MatchedRoutePair } from '../diff/difference.ts';
+import { changedPath, effectOf } from '../diff/comparisons/upstream-comparisons.ts';
+import type { DiffContext, DiffFinding, DiffWitness, MatchedRoutePair } from '../diff/difference.ts';
 import { findingAtKey, requestWitness } from '../diff/matched-routes.ts';
-import type { DiffSide } from '../diff/side.ts';
 import { forwardedWitness } from '../diff/witnesses/sample-witnesses.ts';
-import type { Direction } from './directions.ts';
+import { type Direction, directionOf } from './directions.ts';
 import type { SendOptions } from './offline-side.ts';
 
 /** A difference of two routes that receive the same requests, or of the settings. */
@@ -46,32 +43,25 @@ export function createPairChecks(sides: DiffContext): readonly PairCheck[] {
       const compare = () => changedCallers(pair, methods);
       return getOrCreate(sameCallers, JSON.stringify(rules), () => compare().next().done === true) ? [] : compare();
     },
-    changedSlashes,
     (pair) => changedUpstream(pair, effect),
     (pair) => changedLimits(pair, limits, isDivided(pair)),
   ];
 }
 
 function* changedAccess(pair: MatchedRoutePair): Generator<ProofFinding> {
-  const [before, now] = [pair.from.route.access, pair.to.route.access];
-  if (before === now) return;
-  const isLooser = now === 'public';
-  const [rule, message] = isLooser
-    ? ['route-public', 'is public: it no longer requires a token']
-    : ['route-protected', 'is protected: it requires a token'];
-  const finding = findingAtKey(
-    pair,
-    rule,
-    'access',
-    message,
-    isLooser ? forwardedWitness(publicPair(pair)) : requestWitness(pair),
-  );
-  yield { ...finding, pair, hasCaller: false, direction: isLooser ? 'looser' : 'stricter' };
-}
-
-/** Returns the pair of the new route with itself: a request for it needs no token if it is public. */
-function publicPair({ to, request }: MatchedRoutePair): MatchedRoutePair {
-  return { from: to, to, request };
+  const { from, to, request } = pair;
+  if (from.route.access === to.route.access) return;
+  const finding = (rule: string, direction: Direction, message: string, witness?: DiffWitness) => ({
+    ...findingAtKey(pair, rule, 'access', message, witness),
+    ...{ pair, hasCaller: false, direction },
+  });
+  if (to.route.access === 'protected')
+    yield finding('route-protected', 'stricter', 'is protected: it requires a token', requestWitness(pair));
+  else {
+    // A request that is valid for the new route needs no token.
+    const witness = forwardedWitness({ from: to, to, request });
+    yield finding('route-public', 'looser', 'is public: it no longer requires a token', witness);
+  }
 }
 
 function* changedCallers(pair: MatchedRoutePair, methods: ReturnType<typeof pairMethods>): Generator<ProofFinding> {
@@ -87,62 +77,27 @@ function* changedCallers(pair: MatchedRoutePair, methods: ReturnType<typeof pair
     yield { ...finding, pair, direction: finding.rule === 'issuer-refused' ? 'stricter' : 'looser' };
 }
 
-function* changedSlashes(pair: MatchedRoutePair): Generator<ProofFinding> {
-  const [before, now] = [pair.from, pair.to].map(({ route }) => route.keepsEncodedSlash);
-  const hasParameter = intersect(pair.from.pattern, pair.to.pattern)?.some(({ kind }) => kind !== 'literal');
-  if (before === now || hasParameter !== true) return;
-  const [rule, message] = now
-    ? ['encoded-slash-kept', 'now accepts encoded slashes']
-    : ['encoded-slash-refused', 'now refuses encoded slashes'];
-  const finding = findingAtKey(pair, rule, 'encodedSlash', message, encodedSlashWitness(pair));
-  yield { ...finding, pair, direction: now ? 'looser' : 'stricter' };
-}
-
 function* changedUpstream(pair: MatchedRoutePair, effect: typeof effectOf): Generator<ProofFinding> {
-  const { from, to, request } = pair;
-  const [old, next] = [from.route.upstream, to.route.upstream];
-  if (old === undefined && next === undefined) return;
-  const finding = (rule: string, direction: Direction, message: string, key = 'upstream'): ProofFinding => ({
-    ...findingAtKey(pair, rule, key, message, forwardedWitness(pair)),
+  const [old, next] = [pair.from.route.upstream, pair.to.route.upstream];
+  const finding = (rule: string, direction: Direction, message: string): ProofFinding => ({
+    ...findingAtKey(pair, rule, 'upstream', message, forwardedWitness(pair)),
     ...{ pair, direction },
   });
-  if (next === undefined) yield finding('upstream-changed', 'other', 'now gets a response of the gateway itself');
-  if (old === undefined) yield finding('upstream-changed', 'looser', `now goes to the upstream "${next?.id}"`);
-  if (old === undefined || next === undefined) return;
-  const isSame = effect(old) === effect(next);
-  const [before, now] = [old, next].map(({ endpoints }) => endpoints.map(({ url }) => url.href).sort());
-  const hasOtherAddress = !isSame && (!isDeepStrictEqual(before, now) || old.host !== next.host);
-  if (hasOtherAddress)
-    yield finding(
-      'upstream-changed',
-      'looser',
-      `now goes to other addresses, or with another Host: ${endpointsOf(next)} (was ${endpointsOf(old)})`,
-    );
-  else if (old.tlsKey !== next.tlsKey && next.tls().ca === undefined && old.tls().ca !== undefined)
-    yield finding('upstream-ca-removed', 'looser', `accepts a certificate of "${next.id}" by any default authority`);
-  else if (!isSame)
-    yield finding(
-      'upstream-settings',
-      'other',
-      `goes to an upstream with other settings: "${next.id}" (was "${old.id}")`,
-    );
-  if (request === undefined) return;
-  const [oldPath, path] = [from, to].map(({ route }) => route.upstreamPath?.(request.url) ?? request.url);
-  const mapping = [from, to].map(({ entry }) =>
-    entry.upstreamPath?.rewriteResponses ? entry.upstreamPath : undefined,
-  );
-  if (oldPath !== path) yield finding('upstream-path-changed', 'looser', 'forwards to another path', 'upstreamPath');
-  else if (from.route.forwardedPrefix !== to.route.forwardedPrefix || !isDeepStrictEqual(mapping[0], mapping[1]))
-    yield finding(
-      'response-paths',
-      'other',
-      'maps the paths of responses, or X-Forwarded-Prefix, in another way',
-      'upstreamPath',
-    );
-}
-
-function endpointsOf({ endpoints }: NonNullable<MatchedRoutePair['to']['route']['upstream']>): string {
-  return endpoints.map(({ label }) => label).join(', ');
+  for (const found of changedPath(pair)) yield { ...found, direction: directionOf(found.rule) };
+  if (old === undefined || next === undefined) {
+    if (next !== undefined) yield finding('upstream-changed', 'looser', `now goes to the upstream "${next.id}"`);
+    else if (old !== undefined) yield finding('upstream-changed', 'other', 'now gets a response of the gateway itself');
+  } else if (effect(old) !== effect(next)) {
+    const [before, now] = [old, next].map(({ endpoints }) => endpoints.map(({ url }) => url.href).sort());
+    const isElsewhere = !isDeepStrictEqual(before, now) || old.host !== next.host;
+    const hasLostCa = next.tls().ca === undefined && old.tls().ca !== undefined;
+    const names = `"${next.id}" (was "${old.id}")`;
+    if (isElsewhere)
+      yield finding('upstream-changed', 'looser', `now goes to other addresses, or with another Host: ${names}`);
+    else if (hasLostCa)
+      yield finding('upstream-ca-removed', 'looser', `accepts certificates by any default authority: ${names}`);
+    else yield finding('upstream-settings', 'other', `goes to an upstream with other settings: ${names}`);
+  }
 }
 
 /** A rate limit of the old manifest, the same one of the new manifest, and its changes. */
@@ -250,7 +205,8 @@ function overLimit(
   old: RateLimit,
   next?: RateLimit,
 ): Pick<ProofFinding, 'witness' | 'sendings'> {
-  const headers = [old, next].flatMap((limit) => (limit?.kinds.includes('header') ? headerNames(pair, limit.id) : []));
+  const parts = [pair.from, pair.to].flatMap(({ side }) => side.manifest.rateLimits[old.id]?.key ?? []);
+  const headers = parts.flatMap((part) => (typeof part === 'string' ? [] : (part.header ?? [])));
   const witness = forwardedWitness(
     pair,
     [...new Set(headers)].flatMap((name) => [name, 'a']),
@@ -260,13 +216,4 @@ function overLimit(
   const response = status === undefined ? {} : { response: { status, headers: [], body: Buffer.alloc(0) } };
   if (old.burst >= MAX_TIMES) return {};
   return { witness, sendings: [{ repetition: { times: old.burst + 1, waitMs }, ...response }] };
-}
-
-function headerNames({ from, to }: MatchedRoutePair, id: string): string[] {
-  return [from, to].flatMap(({ side }) => headersOf(side, id));
-}
-
-function headersOf({ manifest }: DiffSide, id: string): string[] {
-  const parts = [manifest.rateLimits[id]?.key ?? []].flat();
-  return parts.flatMap((part) => (typeof part === 'string' ? [] : (part.header ?? [])));
 }

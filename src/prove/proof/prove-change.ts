@@ -1,5 +1,5 @@
 import type { DiffContext, Difference } from '../diff/difference.ts';
-import type { DiffRoute, DiffSide } from '../diff/side.ts';
+import type { DiffSide } from '../diff/side.ts';
 import { forwardedWitness, withCaller, withHeaders } from '../diff/witnesses/sample-witnesses.ts';
 import { type Allowance, covers, dividerOf } from './allowances.ts';
 import { compareRequests, groupRegions } from './compared-requests.ts';
@@ -7,7 +7,7 @@ import { createConfirmation } from './confirm.ts';
 import type { ProofFinding } from './pair-checks.ts';
 import { findPairDifferences } from './pair-findings.ts';
 import { findRefusedSpellings } from './refused-spellings.ts';
-import { createRegionSearch, type Region, type RegionSearch, TooManyRegions } from './regions.ts';
+import { createRegionSearch, type OpenedRegion, type Region, type RegionSearch, TooManyRegions } from './regions.ts';
 
 /** The properties of a change that can be proven. */
 export const PROPERTIES = ['no-new-access', 'equivalent'] as const;
@@ -73,14 +73,12 @@ function findLooserChanges({ old, next, property, allowances }: Change, search: 
   const groups = groupRegions([...search.find(next, old, 'sent')], allowances);
   const findings: FindingsByAllowance = new Map();
   for (const [allowance, regions] of groups) {
-    const { pairs, gaps, unknown } = compareRequests(regions, next);
+    const { pairs, opened } = compareRequests(regions, next);
     const sides: DiffContext = { old, next, pairs };
     // Settings do not belong to some of the requests, so no allowance covers them.
     const ofPairs = [...findPairDifferences(sides)].filter(({ pair }) => allowance === undefined || pair !== undefined);
     findings.set(allowance, [
-      ...gaps.map((gap) => newAccess(gap)),
-      ...unknown.map(unknownAccess),
-      ...[...findRefusedSpellings(regions, search, [next, old])].map(newSpelling),
+      ...[...opened, ...findRefusedSpellings(regions, search, [next, old])].map(newAccess),
       ...forwardedPreflights(sides, regions),
       ...ofPairs.filter(isProven),
     ]);
@@ -91,43 +89,28 @@ function findLooserChanges({ old, next, property, allowances }: Change, search: 
 /** Returns the requests that only the old manifest serves. */
 function lostRequests({ old, next }: Change, search: RegionSearch): ProofFinding[] {
   const regions = [...search.find(old, next, 'sent')];
-  const { gaps, unknown } = compareRequests(regions, old);
-  const spellings = [...findRefusedSpellings(regions, search, [old, next])];
-  const lost = [...gaps.map((gap) => newAccess(gap)), ...unknown.map(unknownAccess), ...spellings.map(newSpelling)];
-  return lost.map((finding) => {
+  const lost = [...compareRequests(regions, old).opened, ...findRefusedSpellings(regions, search, [old, next])];
+  return lost.map(newAccess).map((finding) => {
     const message = finding.message.replace('serves', 'served').replace('before', 'now');
     return { ...finding, rule: 'lost-access', message, side: 'old' };
   });
 }
 
-function newAccess(region: Region, message = 'serves requests that no route served before'): ProofFinding {
+function newAccess({ region, reader, isFound }: OpenedRegion): ProofFinding {
   const { route, method, path } = region;
   const request = { method, url: path };
-  const valid = forwardedWitness({ from: route, to: route, request })?.request;
   // A body needs another method only to be usual.
-  const witness = { request: { ...request, ...valid, method } };
+  const valid = { ...request, ...forwardedWitness({ from: route, to: route, request })?.request, method };
+  const requests =
+    reader === undefined
+      ? 'requests that no route served before'
+      : `a spelling of its path that was refused before, because some servers read it as one of "${reader.route.id}"`;
   return {
     rule: 'new-access',
-    message: `the route "${route.route.id}" ${message}`,
-    ...{ path: [...route.path, 'path'], witness, direction: 'looser' },
+    message: `the route "${route.route.id}" ${isFound ? 'serves' : 'may serve'} ${requests}`,
+    ...{ path: [...route.path, 'path'], direction: 'looser' },
+    ...(isFound && { witness: { request: valid } }),
   };
-}
-
-function newSpelling({
-  region,
-  reader,
-  isFound,
-}: ReturnType<typeof findRefusedSpellings> extends Generator<infer Found> ? Found : never): ProofFinding {
-  const text = `serves a spelling of its path that was refused before, because some servers read it as one of "${reader.route.id}"`;
-  const finding = newAccess(region, text);
-  if (isFound) return finding;
-  const { witness: _witness, ...undecided } = finding;
-  return { ...undecided, message: finding.message.replace('serves a', 'may serve a') };
-}
-
-function unknownAccess({ route, path }: DiffRoute): ProofFinding {
-  const message = `the route "${route.id}" may serve requests that no route served before; too many routes overlap with it`;
-  return { rule: 'new-access', message, path: [...path, 'path'], direction: 'looser' };
 }
 
 const PREFLIGHT = ['Origin', 'https://page.example', 'Access-Control-Request-Method', 'GET'];

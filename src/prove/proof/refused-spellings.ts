@@ -1,19 +1,11 @@
 import { getOrCreate } from '../../engine/get-or-create.ts';
+import { runToEnd } from '../../engine/plan/sliced-work.ts';
 import { foldLiteral, isAlreadyFolded } from '../../engine/routing/path-folding.ts';
 import { intersect, type Pattern } from '../../engine/routing/pattern.ts';
+import { RouteIndex } from '../../engine/routing/route-index.ts';
 import { isStricter, routingKey } from '../../engine/routing/router.ts';
 import type { DiffRoute, DiffSide } from '../diff/side.ts';
-import type { Region, RegionSearch } from './regions.ts';
-
-/** A request that the router of one side serves, and that of the other one refuses, because some servers read it as one of `reader`. */
-interface RefusedSpelling {
-  /** `path` is the refused spelling. */
-  readonly region: Region;
-  /** The stricter route of the other side. */
-  readonly reader: DiffRoute;
-  /** False if no request was found, although the routes do not exclude one. */
-  readonly isFound: boolean;
-}
+import type { OpenedRegion, Region, RegionSearch } from './regions.ts';
 
 /** The pairs of regions of one kind that are tried. */
 const MAX_TRIES = 20_000;
@@ -29,7 +21,7 @@ export function* findRefusedSpellings(
   served: readonly Region[],
   search: RegionSearch,
   [side, other]: readonly [served: DiffSide, refusing: DiffSide],
-): Generator<RefusedSpelling> {
+): Generator<OpenedRegion> {
   if (!search.hasChanges) return;
   const open = served.filter((region) => region.other !== undefined && freePosition(region) !== -1);
   for (const [regions, readings] of kindsOf(open, [...search.find(other, side, 'read')]))
@@ -75,11 +67,18 @@ function* findInKind(
   regions: readonly Region[],
   readings: readonly Region[],
   unknown: string,
-): Generator<RefusedSpelling> {
+): Generator<OpenedRegion> {
   let tries = 0;
-  let possible: RefusedSpelling | undefined;
-  for (const region of regions)
-    for (const reading of readings) {
+  let possible: OpenedRegion | undefined;
+  const patterns = readings.map((reading) => ({
+    route: reading.route.route,
+    pattern: commonPattern(reading).map(foldLiteral),
+  }));
+  const index = runToEnd(RouteIndex.create(patterns)).patterns;
+  for (const region of regions) {
+    const start = commonPattern(region).slice(0, freePosition(region)).map(foldLiteral);
+    for (const member of index.overlapping([...start, { kind: 'rest' }])) {
+      const reading = readings[member] as Region;
       const { route: reader } = reading;
       tries += 1;
       if (tries > MAX_TRIES) return yield { region, reader, isFound: false };
@@ -88,6 +87,7 @@ function* findInKind(
       const path = spellingsOf(region, reading, unknown).find((one) => isServedOnce(region, one));
       if (path !== undefined) return yield { region: { ...region, path }, reader, isFound: true };
     }
+  }
   if (possible !== undefined) yield possible;
 }
 
@@ -97,8 +97,12 @@ function isServedOnce({ method, route: { side, route }, other }: Region, path: s
   return isServed && other?.side.plan.router.match(method, path) === undefined;
 }
 
-function commonPattern({ route, other }: Region): Pattern {
-  return (other && intersect(route.pattern, other.pattern)) ?? route.pattern;
+/** Returns the pattern of the paths of a region. A rest that matches nothing in its path matches nothing in the others. */
+function commonPattern(region: Region): Pattern {
+  const { route, other } = region;
+  const pattern = (other && intersect(route.pattern, other.pattern)) ?? route.pattern;
+  const isEmptyRest = pattern.at(-1)?.kind === 'rest' && textsOf(region).length < pattern.length;
+  return isEmptyRest ? pattern.slice(0, -1) : pattern;
 }
 
 /** Returns the first position of the paths of a region at which any text may stand; -1 if there is none. */
@@ -153,7 +157,7 @@ function capitalized(text: string): string {
 }
 
 /** Yields a region if a new literal differs from others only in its spelling: the router no longer reads such a text in both ways. */
-function* likeLiterals(regions: readonly Region[], side: DiffSide, other: DiffSide): Generator<RefusedSpelling> {
+function* likeLiterals(regions: readonly Region[], side: DiffSide, other: DiffSide): Generator<OpenedRegion> {
   const literalsOf = ({ routes }: DiffSide) =>
     routes.flatMap(({ pattern }) =>
       pattern.flatMap((one, at) => (one.kind === 'literal' ? [{ at, segment: one }] : [])),

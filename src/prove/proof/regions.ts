@@ -22,17 +22,21 @@ export interface Region {
   readonly isServedByOther: boolean;
 }
 
+/** Requests of a region that the other manifest does not serve. */
+export interface OpenedRegion {
+  readonly region: Region;
+  /** The stricter route of the other manifest because of which its router refuses the path: some servers read it as one of that route. */
+  readonly reader?: DiffRoute;
+  /** False if the path is no such request, and none was found, although the routes do not exclude one. */
+  readonly isFound: boolean;
+}
+
 /** The routes of a manifest with the patterns that paths are compared with. */
 interface View {
   readonly side: DiffSide;
   readonly index: RouteIndex;
   /** Returns the route that takes precedence, also if the router refuses the path. */
-  readonly matchOf: (method: string, path: string) => Match;
-}
-
-interface Match {
-  readonly route: DiffRoute | undefined;
-  readonly isServed: boolean;
+  readonly matchOf: (method: string, path: string) => Pick<Region, 'isServed'> & { readonly route: Region['other'] };
 }
 
 /** Further patterns and methods that divide requests, such as those of an allowance. */
@@ -53,8 +57,8 @@ export function createRegionSearch(one: DiffSide, two: DiffSide, dividers: reado
   const routes = [...one.routes, ...two.routes];
   const lists = [...routes.map(({ route }) => route), ...dividers].map(({ methods }) => methods);
   const methods = distinctMethods(lists);
-  const patterns = [...routes, ...dividers.flatMap((divider) => divider.patterns.map((pattern) => ({ pattern })))];
-  const samplePaths = runToEnd(SamplePaths.create(patterns.map(({ pattern }) => pattern)));
+  const patterns = [...routes.map(({ pattern }) => pattern), ...dividers.flatMap((divider) => divider.patterns)];
+  const samplePaths = runToEnd(SamplePaths.create(patterns));
   const changed = changedIds(one, two);
   const views = { sent: new Map<DiffSide, View>(), read: new Map<DiffSide, View>() };
   const viewOf = (side: DiffSide, form: 'sent' | 'read'): View =>

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { RouteEntry } from '../../../engine/manifest/manifest.generated.ts';
 import type { Route } from '../../../engine/plan/route-definition.ts';
+import { intersect } from '../../../engine/routing/pattern.ts';
 import type { Comparison, DiffContext, DiffFinding, DiffWitness, MatchedRoutePair } from '../difference.ts';
 import { bothReceive, findingAtKey, matchedRoutes } from '../matched-routes.ts';
 import type { DiffRoute } from '../side.ts';
@@ -62,8 +63,7 @@ const ENCODED_SLASH: Switch = {
   off: ['encoded-slash-refused', 'now refuses encoded slashes'],
   witnessOf: encodedSlashWitness,
   // A literal path never has an encoded slash.
-  mayHaveEffect: ({ from, to }) =>
-    from.route.id === to.route.id && [from, to].some(({ pattern }) => pattern.some(({ kind }) => kind !== 'literal')),
+  mayHaveEffect: ({ from, to }) => intersect(from.pattern, to.pattern)?.some(({ kind }) => kind !== 'literal') ?? true,
 };
 
 const VALIDATION: Switch = {
@@ -151,7 +151,7 @@ function handshakeWitness(pair: MatchedRoutePair, headers: readonly string[] = [
 }
 
 /** Returns a request with an encoded slash that one route receives and the other one refuses. */
-export function encodedSlashWitness(pair: MatchedRoutePair): DiffWitness | undefined {
+function encodedSlashWitness(pair: MatchedRoutePair): DiffWitness | undefined {
   const request = validRequest(pair) ?? pair.request;
   if (request === undefined) return undefined;
   const [path = '', query = ''] = request.url.split(/(?=\?)/, 2);

@@ -58,7 +58,8 @@ function* changedUpstream(pair: MatchedRoutePair): Generator<DiffFinding> {
   yield findingAtKey(pair, 'upstream-changed', 'upstream', message, witness);
 }
 
-function* changedPath(pair: MatchedRoutePair): Generator<DiffFinding> {
+/** Yields the changes of the path for the upstream, and of those in its responses. */
+export function* changedPath(pair: MatchedRoutePair): Generator<DiffFinding> {
   const [before = false, now = false] = [pair.from, pair.to].map(({ entry }) => entry.upstreamPath?.rewriteResponses);
   const change = `${now ? 'now' : 'no longer'} maps the paths in Location, Content-Location and Set-Cookie of responses`;
   if (before !== now) yield findingAtKey(pair, 'response-paths', 'upstreamPath', change, forwardedWitness(pair));

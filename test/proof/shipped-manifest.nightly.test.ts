@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { load } from '../../src/engine/load.ts';
+import { createDiffSide, type DiffSide } from '../../src/prove/diff/side.ts';
+import { createOfflineSide } from '../../src/prove/proof/offline-side.ts';
+import { proveChange } from '../../src/prove/proof/prove-change.ts';
+import { mutate } from '../diff/mutations.ts';
+import { cases, SEED } from '../support/runs.ts';
+import { createRandom } from './any-change.ts';
+import { resultsOf } from './support.ts';
+
+const ROOT = new URL('../../', import.meta.url);
+const COUNT = cases(500);
+const readFile = (path: string) => readFileSync(new URL(path, ROOT), 'utf8');
+const listFolder = () => [];
+
+function sideOf(path: string, text: string): DiffSide | undefined {
+  const loaded = load({ path, text }, { env: {}, readFile, listFolder });
+  return loaded.plan === undefined ? undefined : createDiffSide(loaded, readFile);
+}
+
+const text = readFile('gateway.yaml');
+const old = sideOf('old.yaml', text) as DiffSide;
+const oldGateway = createOfflineSide(old);
+
+/** Requests for each route of both manifests, by each caller. */
+function requestsOf(next: DiffSide) {
+  return [...old.routes, ...next.routes].flatMap(({ route: { methods, path } }) =>
+    methods.flatMap((method) =>
+      [undefined, 'admin', 'user', 'guest'].map((role) => ({
+        method,
+        url: path.replaceAll(/\{\w+\}/g, 'x').replace('**', 'x'),
+        ...(role !== undefined && { role }),
+      })),
+    ),
+  );
+}
+
+it('proofs about changes of the shipped manifest agree with requests for all routes', async () => {
+  const random = createRandom(SEED);
+  const counts = { all: 0, holds: 0, shown: 0 };
+  while (counts.all < COUNT) {
+    const mutation = mutate(parse(text), random);
+    const next = mutation && sideOf('new.yaml', JSON.stringify(mutation.manifest));
+    if (next === undefined) continue;
+    counts.all += 1;
+    const proof = await proveChange(old, next, 'no-new-access');
+    if (resultsOf(proof).shown.length > 0) counts.shown += 1;
+    if (!proof.holds) continue;
+    counts.holds += 1;
+    const gateway = createOfflineSide(next);
+    for (const request of requestsOf(next)) {
+      const now = await gateway(request);
+      if (!now.isServed) continue;
+      const before = await oldGateway(request);
+      expect([before.isServed, before.target], `${mutation?.path}: ${JSON.stringify(request)}`).toEqual([
+        true,
+        now.target,
+      ]);
+    }
+  }
+  expect(Math.min(counts.holds, counts.shown)).toBeGreaterThan(COUNT / 20);
+});
