@@ -128,12 +128,34 @@ function valueLike(old: unknown): fc.Arbitrary<unknown> {
 
 const token = '${TOKEN}';
 
-/** Returns a valid manifest with nearly every setting. @param up the URL of its upstreams */
-function settingsOf(up: string): Entry {
+/** Returns token methods of several issuers. @param first the one that routes accept by default */
+function issuersOf(first: Entry): Entry[] {
+  const jwt = { algorithms: ['HS256'], secret: '${LOG_SECRET}', issuer: 'i', audience: ['a', 'b'] };
+  const role = { claim: '/scope', format: 'words', allow: ['read', 'admin'], message: 'no' };
+  return [
+    { name: 'staff', ...first },
+    { name: 'partners', jwt, role },
+    { name: 'devices', jwt: { ...jwt, issuer: 'j', requiredClaims: ['sub'] }, role: 'any' },
+  ];
+}
+
+/** Returns a valid manifest with nearly every setting. @param up the URL of its upstreams @param isSeveral true for several issuers */
+function settingsOf(up: string, isSeveral: boolean): Entry {
   const tls = { certificate: 'a.crt', key: 'a.key' };
   const timeouts = { connect: '1s', response: '2s', idle: '3s', eventStream: '5m', total: '4s' };
   const route = (id: string, method: string, more: object) =>
     ({ id, method, path: `/${id}`, upstream: 'up', access: 'public', ...more }) as const;
+  const introspection = {
+    endpoint: `${up}/check`,
+    clientId: 'gateway',
+    clientSecret: token,
+    cache: { maxAge: '1s' },
+  };
+  const issuerRoutes = [
+    route('eight', 'GET', { access: 'protected', issuers: ['staff', 'partners'], roles: ['admin'] }),
+    route('nine', 'GET', { access: 'protected', issuers: ['devices'], roles: 'any' }),
+    route('ten', 'POST', { login: { token: '/token', issuer: 'partners' } }),
+  ];
   const own = (id: string) => ({ id, method: 'GET', path: `/${id}`, access: 'public' });
   return {
     version: 1,
@@ -168,9 +190,7 @@ function settingsOf(up: string): Entry {
       secure: { urls: ['https://localhost:9'], tls: { ca: 'bundle.pem', ...tls, serverName: 'localhost' } },
     },
     auth: {
-      tokens: {
-        introspection: { endpoint: `${up}/check`, clientId: 'gateway', clientSecret: token, cache: { maxAge: '1s' } },
-      },
+      tokens: isSeveral ? issuersOf({ introspection }) : { introspection },
       role: { claim: '/role', allow: ['admin', 'user'], message: 'no' },
       forward: { 'X-A': '/a', 'X-C': { claim: '/c', missing: 'omit' } },
     },
@@ -192,6 +212,12 @@ function settingsOf(up: string): Entry {
       },
     },
     'x-shared': { timeout: '9s' },
+    ...(isSeveral && {
+      invariants: [
+        { id: 'in', when: { issuer: ['partners'] }, require: { issuers: { only: ['staff', 'partners'] } } },
+        { id: 'of', when: { issuer: 'devices' }, require: { upstream: { only: ['up'] } } },
+      ],
+    }),
     defaults: { timeout: '9s', roles: ['admin'], responseHeaders: { remove: ['X-A'] }, body: { maxBytes: '1MB' } },
     schemas: { Note: { type: 'object', properties: { text: { type: 'string', maxLength: 5 } } } },
     routes: [
@@ -213,19 +239,24 @@ function settingsOf(up: string): Entry {
       }),
       { ...own('six'), respond: { status: 200, headers: { 'X-A': 'a' }, body: 'text' } },
       { ...own('seven'), redirect: { to: '/one', status: 307, query: 'keep' } },
+      ...(isSeveral ? issuerRoutes : []),
     ],
   };
 }
 
 /** Generates manifests with up to two changed, removed or misplaced values. Some of them are valid. */
 export const anySettings = (up: string): fc.Arbitrary<string> => {
-  const count = placesOf(settingsOf(up)).length;
-  const change = fc.nat(count - 1).chain((index) => {
-    const [, , old] = placesOf(settingsOf(up))[index] ?? [];
+  return fc.boolean().chain((isSeveral) => changedSettings(up, isSeveral));
+};
+
+function changedSettings(up: string, isSeveral: boolean): fc.Arbitrary<string> {
+  const original = placesOf(settingsOf(up, isSeveral));
+  const change = fc.nat(original.length - 1).chain((index) => {
+    const [, , old] = original[index] ?? [];
     return fc.record({ index: fc.constant(index), value: valueLike(old), isRemoved: fc.nat(9).map((n) => n === 0) });
   });
   return fc.tuple(fc.array(change, { maxLength: 2 }), fc.boolean()).map(([changes, isPlain]) => {
-    const manifest = settingsOf(up);
+    const manifest = settingsOf(up, isSeveral);
     const places = placesOf(manifest);
     for (const { index, value, isRemoved } of changes) {
       const [holder, key] = places[index] ?? [manifest, 'version'];
@@ -235,7 +266,7 @@ export const anySettings = (up: string): fc.Arbitrary<string> => {
     if (isPlain) delete (manifest['server'] as Entry | undefined)?.['tls'];
     return JSON.stringify(manifest, undefined, 1);
   });
-};
+}
 
 type Place = readonly [holder: Entry, key: string | number, value: unknown];
 

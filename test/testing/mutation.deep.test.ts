@@ -8,14 +8,17 @@ import { MANIFEST, planned } from './support.ts';
 
 /** A manifest with something for every mutator. */
 const COMPLETE = `version: 1
-upstreams: { contacts: { url: https://contacts.internal }, files: { url: https://files.internal, host: files.example } }
+upstreams:
+  contacts: { url: https://contacts.internal, limits: { responseHeadBytes: 32KB } }
+  files: { url: https://files.internal, host: files.example }
 auth:
   tokens:
     - { name: staff, jwt: { jwks: https://identity.internal/jwks.json, algorithms: [ES256], issuer: i, audience: a } }
-    - { name: partners, jwt: { jwks: https://partners.internal/jwks.json, algorithms: [ES256], issuer: p, audience: a }, role: { claim: /scope, format: words, allow: [contacts.read, admin], message: this scope is not enough } }
+    - { name: partners, jwt: { secret: '\${file:/run/secrets/partners}', algorithms: [HS256], issuer: p, audience: a }, role: { claim: /scope, format: words, allow: [contacts.read, admin], message: this scope is not enough } }
   role: { claim: /company_role, allow: [admin, user, clerk], message: company admins and users only }
 server: { responseHeaders: { X-Content-Type-Options: nosniff } }
 cors: { origins: [https://app.example], methods: [GET] }
+defaults: { body: { maxBytes: 1KB }, validation: enforce }
 schemas:
   Page: { type: integer, minimum: 0, maximum: 9 }
   Note:
@@ -59,8 +62,8 @@ routes:
     access: public
     body: { schema: { $ref: '#/schemas/Note' }, maxBytes: 128B }
     requestHeaders: { set: { X-Platform: signing }, remove: [X-Debug] }
-  - { id: sheet, method: PUT, path: /sheet, upstream: files, access: public, body: { csv: { header: [name, email] }, maxBytes: 1KB } }
-  - { id: raw, method: PUT, path: /raw, upstream: files, access: public, body: { types: [application/pdf], maxBytes: 1KB } }
+  - { id: sheet, method: PUT, path: /sheet, upstream: files, access: public, body: { csv: { header: [name, email] } } }
+  - { id: raw, method: PUT, path: /raw, upstream: files, access: public, body: { types: [application/pdf] } }
   - { id: ended, method: POST, path: /ended, access: public, respond: { status: 410, body: ended } }
   - { id: moved, method: GET, path: /moved/**, access: public, redirect: { to: '/notes/{rest}', query: keep } }
   - id: upload
