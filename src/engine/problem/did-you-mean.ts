@@ -1,4 +1,5 @@
 import { distance } from 'fastest-levenshtein';
+import { getOrCreate } from '../get-or-create.ts';
 
 /** Compare at most this many words: thousands of misspelt names against thousands of words would take seconds. */
 const MAX_WORDS = 500;
@@ -10,7 +11,9 @@ const MAX_WORDS = 500;
 export function didYouMean(written: string, known: readonly string[]): string | undefined {
   const [best] = nearMatches(written, known).toSorted((a, b) => a.steps - b.steps);
   const folded = fold(written);
-  return best?.word ?? known.slice(0, MAX_WORDS).find((word) => word !== written && isPart(folded, fold(word)));
+  const isPart = (other: string, index: number) =>
+    known[index] !== written && (isPrefix(folded, other) || isPrefix(other, folded));
+  return best?.word ?? known[foldedWords(known).findIndex(isPart)];
 }
 
 /** Returns the only near word; `undefined` if there are several. */
@@ -21,8 +24,9 @@ export function onlyNearMatch(written: string, known: readonly string[]): string
 
 function nearMatches(written: string, known: readonly string[]): { word: string; steps: number }[] {
   const folded = fold(written);
-  return known.slice(0, MAX_WORDS).flatMap((word) => {
-    const steps = word === written ? undefined : nearSteps(folded, fold(word), word.length);
+  return foldedWords(known).flatMap((other, index) => {
+    const word = known[index] ?? '';
+    const steps = word === written ? undefined : nearSteps(folded, other, word.length);
     return steps === undefined ? [] : [{ word, steps }];
   });
 }
@@ -49,13 +53,19 @@ export function isNear(written: string, word: string): boolean {
   return nearSteps(fold(written), fold(word), word.length) !== undefined;
 }
 
+const FOLDED_WORDS = new WeakMap<readonly string[], string[]>();
+
+/** Returns the folded words of a list, once for all the misspelt names that are compared with it. */
+function foldedWords(known: readonly string[]): string[] {
+  return getOrCreate(FOLDED_WORDS, known, () => known.slice(0, MAX_WORDS).map(fold));
+}
+
 function isAnagram(one: string, other: string): boolean {
   return one.length === other.length && [...one].sort().join() === [...other].sort().join();
 }
 
-/** True if one of two words of three letters or more is the start of the other. */
-function isPart(one: string, other: string): boolean {
-  return Math.min(one.length, other.length) >= 3 && (one.startsWith(other) || other.startsWith(one));
+function isPrefix(start: string, word: string): boolean {
+  return start.length >= 3 && word.startsWith(start);
 }
 
 /** Returns `; did you mean "x"?` with the first character that only looks like one of x, or else `; write one of: a, b`. */

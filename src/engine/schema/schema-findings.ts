@@ -80,6 +80,9 @@ function* patternFindings(root: SchemaRoot, pattern: string, path: Path, error: 
   else yield error(path, RULE, `this pattern is not supported: ${reason}`);
 }
 
+/** The names of the shared schemas of each root: thousands of references may be unknown. */
+const schemaNames = new WeakMap<SchemaRoot, string[]>();
+
 function* referenceFindings(root: SchemaRoot, reference: string, path: Path): Generator<Finding> {
   const [first, name, ...rest] = referencePath(reference) ?? [];
   // References to files are checked when the files are read.
@@ -92,7 +95,14 @@ function* referenceFindings(root: SchemaRoot, reference: string, path: Path): Ge
       : 'write #/schemas/ and a name, or the relative path of a file';
     yield errorAt(path, RULE, `"${reference}" refers to something outside of "schemas"; ${remedy}`);
   } else if (!Object.hasOwn(root.schemas, name))
-    yield errorAt(path, RULE, `no schema is named "${name}"${suggestion(name, Object.keys(root.schemas))}`);
+    yield errorAt(
+      path,
+      RULE,
+      `no schema is named "${name}"${suggestion(
+        name,
+        getOrCreate(schemaNames, root, ({ schemas }) => Object.keys(schemas)),
+      )}`,
+    );
   else if (isSchema(root.schemas[name]) && !leadsToSchema(root.schemas[name], rest))
     yield errorAt(
       path,

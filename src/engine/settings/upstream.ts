@@ -165,18 +165,28 @@ export function serverNameOf(url: URL, configured: string | undefined): string |
 /** Finds the upstream that is named at a path, and reports an error there if it does not exist. */
 export function findUpstream(id: string, path: Path, upstreams: Upstreams, findings: Finding[]): Upstream | undefined {
   if (upstreams.has(id)) return upstreams.get(id);
-  const names = [...upstreams.keys()];
-  const invalid = names.filter((name) => upstreams.get(name) === undefined);
+  const { valid, invalid } = namesOf(upstreams);
   // The key of an invalid upstream may be the misspelt name, not this one.
   if (upstreams === UNKNOWN_UPSTREAMS || didYouMean(id, invalid) !== undefined) return undefined;
   // Without upstreams, all names have the same cause.
   if (upstreams.size === 0 && findings.some(({ rule }) => rule === 'upstream-unknown')) return undefined;
-  const valid = names.filter((name) => upstreams.get(name) !== undefined);
   const remedy =
     upstreams.size === 0 ? `; add upstreams: { ${id}: { url: http://127.0.0.1:7002 } }` : suggestion(id, valid);
   const message = `no upstream is named "${id}"${remedy}`;
   findings.push(errorAt(path, 'upstream-unknown', message));
   return undefined;
+}
+
+const NAMES = new WeakMap<Upstreams, { readonly valid: string[]; readonly invalid: string[] }>();
+
+/** Returns the names of upstreams, once for thousands of routes that name an unknown one. */
+function namesOf(upstreams: Upstreams) {
+  const [valid, invalid]: [string[], string[]] = [[], []];
+  const names = NAMES.get(upstreams) ?? { valid, invalid };
+  if (!NAMES.has(upstreams))
+    for (const [name, upstream] of upstreams) (upstream === undefined ? invalid : valid).push(name);
+  NAMES.set(upstreams, names);
+  return names;
 }
 
 /** Reads the files of an upstream's `tls`, and reports invalid ones. */
