@@ -122,9 +122,10 @@ function canBeRead(region: Region, reading: Region): boolean {
   const pattern = commonPattern(region);
   const free = freePosition(region);
   const texts = textsOf(reading);
-  const start = pattern.slice(0, free).map((segment) => textOf(foldLiteral(segment), ''));
-  const path = `/${[...start, ...texts.slice(free)].join('/')}`;
   const hasRoom = pattern.at(-1)?.kind === 'rest' || region.route.route.keepsEncodedSlash;
+  // Without room, no segment is dropped or divided, so that the literals stay where they are.
+  const fixed = hasRoom || texts.length !== pattern.length ? pattern.slice(0, free) : pattern;
+  const path = `/${texts.map((text, index) => textOf(fixed[index] && foldLiteral(fixed[index]), text)).join('/')}`;
   const isRead = (one: DiffRoute | undefined, { side }: DiffRoute) =>
     side.plan.router.matchFolded(region.method, path)?.id === one?.route.id;
   const hasLength = texts.length >= free && (hasRoom || texts.length <= pattern.length);
@@ -168,7 +169,10 @@ function* likeLiterals(regions: readonly Region[], side: DiffSide, other: DiffSi
     !before.some((one) => one.at === at && one.segment.text === segment.text) &&
     before.some((one) => one.at <= at && foldLiteral(one.segment).text === foldLiteral(segment).text);
   const isStrict = ({ other: twin }: Region) =>
-    other.routes.some(({ route }) => twin !== undefined && route !== twin.route && isStricter(route, twin.route));
+    other.routes.some(
+      ({ route, pattern }) =>
+        twin !== undefined && isStricter(route, twin.route) && pattern.some(({ kind }) => kind !== 'literal'),
+    );
   const region = literalsOf(side).some(isLike) ? regions.find(isStrict) : undefined;
   if (region?.other !== undefined) yield { region, reader: region.other, isFound: false };
 }

@@ -77,7 +77,7 @@ export function createRegionSearch(one: DiffSide, two: DiffSide, dividers: reado
       const { route: twin, isServed: isServedByOther } = others.matchOf(method, path);
       yield { method, path, route, other: twin, isServed: match.isServed, isServedByOther };
     }
-    for (const route of unaffectedRoutes(side, other)) yield* unaffectedRegion(route, own, other);
+    for (const route of unaffectedRoutes(side, other)) yield* unaffectedRegion(route, own, other, form);
   }
 
   /** Yields requests for the routes of a side: of each length, and common ones with the routes of the other side. */
@@ -115,11 +115,12 @@ export function createRegionSearch(one: DiffSide, two: DiffSide, dividers: reado
     return own.routes.filter((_, position) => !affected.has(position));
   }
 
-  function* unaffectedRegion(route: DiffRoute, own: View, other: DiffSide): Generator<Region> {
+  function* unaffectedRegion(route: DiffRoute, own: View, other: DiffSide, form: 'sent' | 'read'): Generator<Region> {
     const twin = other.routeById.get(route.route.id);
     for (const method of methods.filter((one) => route.route.methods.includes(one)))
       for (const path of samplePaths.of(route.pattern)) {
-        const { route: first, isServed } = own.matchOf(method, path);
+        // As servers read them, only the routes matter and not the paths.
+        const { route: first, isServed } = form === 'read' ? { route, isServed: true } : own.matchOf(method, path);
         if (first !== route) continue;
         yield { method, path, route, other: twin, isServed, isServedByOther: isServed };
         if (isServed) return;
