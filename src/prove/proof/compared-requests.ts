@@ -1,5 +1,6 @@
 import { getOrCreate } from '../../engine/get-or-create.ts';
 import { createRequestSearch } from '../../engine/invariants/request-search.ts';
+import type { RouteWitness } from '../../engine/problem/finding.ts';
 import type { RoutePair } from '../diff/route-pairing.ts';
 import type { DiffRoute, DiffSide } from '../diff/side.ts';
 import { type Allowance, covers } from './allowances.ts';
@@ -37,8 +38,9 @@ export function compareRequests(regions: readonly Region[], side: DiffSide): Com
   for (const region of regions) {
     const { method, path, route, other, isServed, isServedByOther } = region;
     const key = `${other?.route.id ?? ''} ${route.route.id}`;
+    if (isServed && !isServedByOther && opened.get(route)?.isFound !== true)
+      opened.set(route, { region, isFound: true });
     if (other === undefined ? opened.has(route) : pairs.get(key)?.request !== undefined) continue;
-    if (isServed && !isServedByOther) opened.set(route, { region, isFound: true });
     if (isServed && other !== undefined && !isOfCompleteKind(region, counts))
       pairs.set(key, { from: other, to: route, request: { method, url: path } });
     if (isServed) continue;
@@ -54,10 +56,7 @@ export function compareRequests(regions: readonly Region[], side: DiffSide): Com
   return { pairs: [...pairs.values()], opened: [...opened.values()] };
 }
 
-function requestIn(
-  found: Exclude<ReturnType<ReturnType<typeof createRequestSearch>['find']>, undefined>,
-  other: DiffRoute,
-) {
+function requestIn(found: RouteWitness | 'unknown', other: DiffRoute) {
   if (found === 'unknown') return undefined;
   const { method, path } = found;
   return other.side.plan.router.match(method, path) === other.route ? { method, url: path } : undefined;
