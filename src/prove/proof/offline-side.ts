@@ -22,8 +22,7 @@ export interface SideOutcome {
   readonly isServed: boolean;
   /** Continues a sentence about the request: `refused with 401 token_missing`. */
   readonly text: string;
-  readonly route: string | undefined;
-  /** The server, path and `Host` of the upstream request; equal if the same server receives the same request line. */
+  /** The servers, path and `Host` of the upstream request; equal if the same servers may receive the same request line. */
   readonly target: string;
   /** Everything that the client and the upstream see, without ids and dates. */
   readonly seen: unknown;
@@ -56,14 +55,15 @@ function describe({ record, response, upstreamRequest }: OfflineOutcome): SideOu
   const isServed = refusal === undefined && (upstreamRequest !== undefined || route?.ownResponse !== undefined);
   const served =
     upstreamRequest === undefined ? 'served by the gateway itself' : `forwarded to "${route?.upstream?.id}"`;
-  const { origin, url } = upstreamRequest ?? { origin: '', url: '' };
-  const headers = withoutIds(upstreamRequest?.headers);
+  const { endpoints = [], host } = route?.upstream ?? {};
+  // Each endpoint of an upstream may receive the request.
+  const servers = endpoints.map(({ url }) => url.href).sort();
+  const headers = withoutIds(upstreamRequest?.headers).filter((line) => host !== 'upstream' || !/^host:/i.test(line));
   return {
     isServed,
     text:
       refusal === undefined ? `${served} with ${response?.status}` : `refused with ${refusal.status} ${refusal.code}`,
-    route: route?.id,
-    target: JSON.stringify([origin, url, headers.filter((line) => /^host:/i.test(line))]),
+    target: JSON.stringify([servers, upstreamRequest?.url, host, headers.filter((line) => /^host:/i.test(line))]),
     seen: {
       refusal: refusal?.code,
       reported: record.reported,
@@ -72,7 +72,12 @@ function describe({ record, response, upstreamRequest }: OfflineOutcome): SideOu
         headers: withoutIds(response.headers),
         body: refusal === undefined ? response.body.toString('base64') : '',
       },
-      upstream: upstreamRequest && { ...upstreamRequest, headers, body: upstreamRequest.body.toString('base64') },
+      upstream: upstreamRequest && {
+        ...upstreamRequest,
+        origin: servers,
+        headers,
+        body: upstreamRequest.body.toString('base64'),
+      },
     },
   };
 }
