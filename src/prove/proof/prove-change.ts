@@ -91,7 +91,10 @@ function lostRequests({ old, next }: Change, search: RegionSearch): ProofFinding
   const regions = [...search.find(old, next, 'sent')];
   const lost = [...compareRequests(regions, old).opened, ...findRefusedSpellings(regions, search, [old, next])];
   return lost.map(newAccess).map((finding) => {
-    const message = finding.message.replace('serves', 'served').replace('before', 'now');
+    const message = finding.message
+      .replace(/serves? (?=requests|a )/, (verb) => (verb === 'serve ' ? 'have served ' : 'served '))
+      .replace('served before', 'serves now')
+      .replace('was refused before', 'is refused now');
     return { ...finding, rule: 'lost-access', message, side: 'old' };
   });
 }
