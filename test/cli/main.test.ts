@@ -52,7 +52,7 @@ Serve a manifest with local stand-ins for its upstream services
 
 Options:
   -c, --config FILE         the manifest; the same as FILE (default gateway.yaml)
-      --listen ADDRESS      the host and port for clients; replaces "listen" of the manifest
+      --listen ADDRESS      the host and port for clients, or unix: and the path of a unix socket; replaces "listen" of the manifest
       --admin ADDRESS       the host and port of the admin API; replaces the address in "admin" of the manifest
       --secrets-dir FOLDER  the folder of secret files (default /run/secrets)
   -h, --help                print this help
