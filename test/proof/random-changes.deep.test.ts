@@ -7,8 +7,8 @@ import { anyChange, createRandom } from './any-change.ts';
 import { bruteForce } from './brute-force.ts';
 import { resultsOf } from './support.ts';
 
-/** The changes of manifests that load: 200 in the check. */
-const COUNT = cases(2_000);
+/** The changes of manifests that load: 60 in the check. */
+const COUNT = cases(600);
 /** The share of proofs that may be undecided. */
 const MAX_UNDECIDED = 0.02;
 
