@@ -103,7 +103,7 @@ function readings(manifest: Manifest, path: string): string[][] | undefined {
   const patterns = manifest.routes.map((route) => segmentsOf(route.path));
   const texts = new Set(patterns.flat().map(fold));
   const waysOf = (segment: string, at: number) => {
-    // A segment of dots, blanks and invisible characters can disappear. Any other one can be read as the text to which it folds or as it was sent, each independently of the others. If some route has it in this spelling at this place, it only has the folded reading.
+    // A segment of dots, blanks and invisible characters can be read as nothing. Every other segment can be read as it was sent, or as its folded text, each of them for itself. A segment that some route has in this spelling at this place is only read as its folded text.
     const isOther = texts.has(fold(segment)) && !patterns.some((pattern) => pattern[at] === segment);
     const isEmpty = segment !== '' && visible(segment).replace(END, '') === '';
     return [...new Set([fold(segment), ...(isEmpty ? [''] : isOther ? [segment] : [])])];

@@ -1,12 +1,8 @@
-import { bodyComparison, sizeLimitComparison } from '../diff/comparisons/body-comparisons.ts';
-import { claimComparison } from '../diff/comparisons/claim-comparisons.ts';
-import { fileComparison } from '../diff/comparisons/file-comparisons.ts';
-import { headerComparison } from '../diff/comparisons/header-comparisons.ts';
-import { invariantComparison } from '../diff/comparisons/invariant-comparisons.ts';
-import { parameterComparison } from '../diff/comparisons/parameter-comparisons.ts';
-import { loginComparison, switchComparison, validationComparison } from '../diff/comparisons/switch-comparisons.ts';
-import { pairMethods, tokenComparison } from '../diff/comparisons/token-comparisons.ts';
-import { valueComparison } from '../diff/comparisons/value-comparisons.ts';
+import { rateLimitComparison } from '../diff/comparisons/rate-limit-comparisons.ts';
+import { roleComparison, routeComparison } from '../diff/comparisons/route-comparisons.ts';
+import { pairMethods } from '../diff/comparisons/token-comparisons.ts';
+import { upstreamComparison } from '../diff/comparisons/upstream-comparisons.ts';
+import { COMPARISONS } from '../diff/comparisons.ts';
 import type { DiffContext, DiffFinding } from '../diff/difference.ts';
 import type { DiffRoute } from '../diff/side.ts';
 import { forwardedWitness } from '../diff/witnesses/sample-witnesses.ts';
@@ -14,20 +10,10 @@ import { directionOf, VALIDATION_RULES } from './directions.ts';
 import { loginSendings } from './offline-side.ts';
 import { createPairChecks, type ProofFinding } from './pair-checks.ts';
 
-const COMPARISONS = [
-  tokenComparison,
-  loginComparison,
-  bodyComparison,
-  parameterComparison,
-  validationComparison,
-  sizeLimitComparison,
-  headerComparison,
-  claimComparison,
-  switchComparison,
-  fileComparison,
-  invariantComparison,
-  valueComparison,
-];
+/** Those of `diff`, apart from what `createPairChecks` compares for each pair. */
+const OTHER_COMPARISONS = COMPARISONS.filter(
+  (comparison) => ![routeComparison, roleComparison, rateLimitComparison, upstreamComparison].includes(comparison),
+);
 
 /** The kinds that `createPairChecks` finds for each pair. */
 const PAIR_RULES = /^(?:issuer-(?:accepted|refused)|login-issuer|upstream-(?:settings|host-header))$/;
@@ -39,7 +25,7 @@ export function* findPairDifferences(sides: DiffContext): Generator<ProofFinding
     if (pair.from === undefined || pair.to === undefined) continue;
     for (const check of checks) yield* check({ ...pair, from: pair.from, to: pair.to });
   }
-  for (const { find } of COMPARISONS)
+  for (const { find } of OTHER_COMPARISONS)
     for (const finding of find(sides))
       if (!PAIR_RULES.test(finding.rule)) yield withDirection(finding, hasFewerAudiences(sides));
 }

@@ -27,61 +27,30 @@ function contextWith(status: WorkerGroup['status']): AdminContext {
 
 const failureBefore = (ms: number) => ({ reason: 'out of memory', at: new Date(Date.now() - ms) });
 
+const HEALTHY: WorkerGroup['status'] = {
+  serving: 4,
+  count: 4,
+  threads: [],
+  failures: 0,
+  hung: 0,
+  lastFailure: undefined,
+  lastValidationHang: undefined,
+};
+
 describe('the readiness of several workers', () => {
-  it.each([
-    [
-      'all serve',
-      {
-        serving: 4,
-        count: 4,
-        threads: [],
-        failures: 0,
-        hung: 0,
-        lastFailure: undefined,
-        lastValidationHang: undefined,
-      },
-      [],
-    ],
-    [
-      'one does not serve',
-      {
-        serving: 3,
-        count: 4,
-        threads: [],
-        failures: 0,
-        hung: 0,
-        lastFailure: undefined,
-        lastValidationHang: undefined,
-      },
-      ['only 3 of 4 workers serve requests'],
-    ],
+  it.each<[string, Partial<WorkerGroup['status']>, string[]]>([
+    ['all serve', {}, []],
+    ['one does not serve', { serving: 3 }, ['only 3 of 4 workers serve requests']],
     [
       'one ended a moment ago',
-      {
-        serving: 4,
-        count: 4,
-        threads: [],
-        failures: 1,
-        hung: 0,
-        lastFailure: failureBefore(30_000),
-        lastValidationHang: undefined,
-      },
+      { failures: 1, lastFailure: failureBefore(30_000) },
       ['a worker ended unexpectedly in the last minute: out of memory'],
     ],
-    [
-      'one ended more than a minute ago',
-      {
-        serving: 4,
-        count: 4,
-        threads: [],
-        failures: 1,
-        hung: 0,
-        lastFailure: failureBefore(61_000),
-        lastValidationHang: undefined,
-      },
-      [],
-    ],
+    ['one ended more than a minute ago', { failures: 1, lastFailure: failureBefore(61_000) }, []],
   ])('if %s', (_case, status, reasons) => {
-    expect(readinessOf(contextWith(status))).toEqual({ status: reasons.length === 0 ? 'ready' : 'degraded', reasons });
+    expect(readinessOf(contextWith({ ...HEALTHY, ...status }))).toEqual({
+      status: reasons.length === 0 ? 'ready' : 'degraded',
+      reasons,
+    });
   });
 });
