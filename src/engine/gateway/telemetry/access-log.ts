@@ -29,9 +29,10 @@ export function accessLogLine(record: RequestRecord, sampled: number, worker?: n
   if (record.isAborted) line += record.isStalled ? ',"aborted":true,"stalled":true' : ',"aborted":true';
   if (record.receivedBytes > 0) line += `,"bytesIn":${record.receivedBytes}`;
   if (record.sentBytes > 0) line += `,"bytesOut":${record.sentBytes}`;
-  if (durationMs !== undefined) line += `,"ms":${roundedMs(durationMs)}`;
-  if (forwardedAfterMs !== undefined) line += `,"gatewayMs":${roundedMs(forwardedAfterMs)}`;
-  if (respondedAfterMs !== undefined) line += `,"upstreamMs":${roundedMs(respondedAfterMs - (forwardedAfterMs ?? 0))}`;
+  if (durationMs !== undefined) line += `,"ms":${Math.round(durationMs * 1000) / 1000}`;
+  if (forwardedAfterMs !== undefined) line += `,"gatewayMs":${Math.round(forwardedAfterMs * 1000) / 1000}`;
+  if (respondedAfterMs !== undefined)
+    line += `,"upstreamMs":${Math.round((respondedAfterMs - (forwardedAfterMs ?? 0)) * 1000) / 1000}`;
   if (record.retries > 0) line += `,"retries":${record.retries}`;
   line += record.peer === undefined ? ',"peer":null' : `,"peer":"${record.peer}"`;
   if (record.client !== undefined) line += `,"client":${JSON.stringify(record.client)}`;
@@ -72,8 +73,4 @@ function refusalMembers({ code, reason, limit }: Refusal, route: Route | undefin
   const named = limit === undefined ? '' : `,"limit":"${limit}"`;
   const members = `,"decision":"refused","refusal":"${code}","reason":${JSON.stringify(reason)}${named}`;
   return route?.auth === undefined ? members : `${members},"required":${JSON.stringify(route.auth.role.redactedRoles)}`;
-}
-
-function roundedMs(ms: number): number {
-  return Math.round(ms * 1000) / 1000;
 }

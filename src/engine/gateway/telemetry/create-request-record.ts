@@ -1,3 +1,4 @@
+import type { LogSettings } from '../../log/log-settings.ts';
 import { loggedPath, withoutIdentifiers } from '../../log/logged-path.ts';
 import type { Exchange } from '../exchange.ts';
 import { isBearer } from '../request/authenticate.ts';
@@ -36,7 +37,7 @@ export function createRequestRecord(exchange: Exchange): RequestRecord {
     endpoint: exchange.endpoint,
     peer: connection.peer,
     client: exchange.forwardedInfo?.client,
-    replay: replayFactsOf(exchange),
+    replay: plan.log.replay && replayFactsOf(exchange, plan.log.replay),
   };
 }
 
@@ -71,11 +72,8 @@ export function createUnparsedRecord(id: string, refusal: Refusal, peer: string 
 /** The longest domain name (RFC 1035 section 2.3.4) with a port. */
 const MAX_HOST = 259;
 
-/** Returns `undefined` if `log.replay` is off. */
-function replayFactsOf(exchange: Exchange): ReplayFacts | undefined {
+function replayFactsOf(exchange: Exchange, replay: NonNullable<LogSettings['replay']>): ReplayFacts {
   const { plan, principal, head, target } = exchange;
-  const { replay } = plan.log;
-  if (replay === undefined) return undefined;
   const host = exchange.forwardedInfo?.host ?? head?.host;
   return {
     manifest: replay.manifest,

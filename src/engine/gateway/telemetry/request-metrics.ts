@@ -2,7 +2,6 @@ import { TOKEN_ERRORS } from '../../token-errors.ts';
 import type { RefusalCode } from '../response/refusal.ts';
 import type { RequestRecord } from './request-record.ts';
 import {
-  addNumber,
   CounterArrays,
   type CountersNotice,
   countRefusal,
@@ -90,20 +89,20 @@ export class RequestMetrics {
 
   /** Counts a request that begins. `record` ends it. */
   begin(): void {
-    addNumber(this.#general.own, IN_FLIGHT, 1);
+    (this.#general.own[IN_FLIGHT] as number) += 1;
   }
 
   record(record: RequestRecord): void {
     const { route, refusal, forwardedAfterMs } = record;
-    addNumber(this.#general.own, IN_FLIGHT, -1);
-    this.#ofRoute(route?.id ?? NO_ROUTE).record(record);
-    if (route?.upstream !== undefined && forwardedAfterMs !== undefined)
-      this.#ofUpstream(route.upstream.id).record(record, forwardedAfterMs);
+    const { own } = this.#general;
+    (own[IN_FLIGHT] as number) -= 1;
+    const upstream = forwardedAfterMs === undefined ? undefined : route?.upstream;
+    this.#ofRoute(route?.id ?? NO_ROUTE).record(record, upstream && this.#ofUpstream(upstream.id));
     const authorization = authorizationIndex(record);
-    if (authorization !== undefined) addNumber(this.#general.own, AUTHORIZATIONS_START + authorization, 1);
+    if (authorization !== undefined) (own[AUTHORIZATIONS_START + authorization] as number) += 1;
     if (refusal === undefined) return;
     this.countRefusal(refusal.code);
-    if (DESCRIPTOR_SHORTAGES.has(refusal.reason)) addNumber(this.#general.own, SHORTAGES, 1);
+    if (DESCRIPTOR_SHORTAGES.has(refusal.reason)) (own[SHORTAGES] as number) += 1;
   }
 
   countRefusal(code: RefusalCode): void {

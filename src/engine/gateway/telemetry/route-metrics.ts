@@ -97,10 +97,10 @@ export class UpstreamMetrics implements TrafficTotals {
   /** In the layout of totals. */
   readonly counters = new CounterArrays(TOTALS_LENGTH);
 
-  record({ status = 0, durationMs = 0, respondedAfterMs }: RequestRecord, forwardedAfterMs: number): void {
+  add(statusClass: number, bucket: number): void {
     const { own } = this.counters;
-    addNumber(own, classOf(status), 1);
-    addNumber(own, STATUS_CLASSES.length + bucketOf((respondedAfterMs ?? durationMs) - forwardedAfterMs), 1);
+    (own[statusClass] as number) += 1;
+    (own[STATUS_CLASSES.length + bucket] as number) += 1;
   }
 
   addTo(sums: Float64Array): void {
@@ -120,16 +120,21 @@ const ROUTE_REFUSALS = REPORTED + 1;
 export class RouteMetrics implements TrafficTotals {
   readonly counters = new CounterArrays(ROUTE_REFUSALS + REFUSAL_CODES.length);
 
-  record(record: RequestRecord): void {
+  /** @param upstream counts the request too if it was forwarded */
+  record(record: RequestRecord, upstream: UpstreamMetrics | undefined): void {
     const { method = '', status = 0, durationMs = 0, forwardedAfterMs, respondedAfterMs, refusal, reported } = record;
     const { own } = this.counters;
     if (refusal !== undefined) countRefusal(own, ROUTE_REFUSALS, refusal.code);
-    if (reported?.some(({ limit }) => limit === undefined)) addNumber(own, REPORTED, 1);
+    if (reported?.some(({ limit }) => limit === undefined)) (own[REPORTED] as number) += 1;
     const methodIndex = METHOD_INDEX.get(method) ?? HTTP_METHODS.length;
-    addNumber(own, methodIndex * STATUS_CLASSES.length + classOf(status), 1);
+    const hundreds = Math.floor(status / 100);
+    const statusClass = hundreds < STATUS_CLASSES.length ? hundreds : 0;
+    (own[methodIndex * STATUS_CLASSES.length + statusClass] as number) += 1;
     observe(own, 0, forwardedAfterMs ?? durationMs);
-    if (forwardedAfterMs !== undefined) observe(own, 1, (respondedAfterMs ?? durationMs) - forwardedAfterMs);
     observe(own, 2, durationMs);
+    if (forwardedAfterMs === undefined) return;
+    const bucket = observe(own, 1, (respondedAfterMs ?? durationMs) - forwardedAfterMs);
+    upstream?.add(statusClass, bucket);
   }
 
   /** The refused requests by code, without codes that did not occur. */
@@ -172,7 +177,7 @@ export class RouteMetrics implements TrafficTotals {
 
 /** Counts a refusal in an array that has the codes from an index on. */
 export function countRefusal(counters: Float64Array, start: number, code: RefusalCode): void {
-  addNumber(counters, start + (REFUSAL_INDEX.get(code) as number), 1);
+  (counters[start + (REFUSAL_INDEX.get(code) as number)] as number) += 1;
 }
 
 export function readRefusals(counters: CounterArrays, start: number): Map<RefusalCode, number> {
@@ -184,23 +189,12 @@ export function readRefusals(counters: CounterArrays, start: number): Map<Refusa
   return refusals;
 }
 
-export function addNumber(numbers: Float64Array, index: number, value: number): void {
-  numbers[index] = (numbers[index] as number) + value;
-}
-
-function observe(numbers: Float64Array, phaseIndex: number, ms: number): void {
+/** Adds a time to the histogram of a phase. Returns the index of its bucket. */
+function observe(numbers: Float64Array, phaseIndex: number, ms: number): number {
   const start = HISTOGRAMS + phaseIndex * HISTOGRAM_LENGTH;
-  addNumber(numbers, start + bucketOf(ms), 1);
-  addNumber(numbers, start + HISTOGRAM_LENGTH - 1, ms);
-}
-
-function classOf(status: number): number {
-  const statusClass = Math.floor(status / 100);
-  return statusClass < STATUS_CLASSES.length ? statusClass : 0;
-}
-
-function bucketOf(ms: number): number {
   let bucket = 0;
   while (bucket < BUCKET_BOUNDS_MS.length && ms > (BUCKET_BOUNDS_MS[bucket] as number)) bucket += 1;
+  (numbers[start + bucket] as number) += 1;
+  (numbers[start + HISTOGRAM_LENGTH - 1] as number) += ms;
   return bucket;
 }
