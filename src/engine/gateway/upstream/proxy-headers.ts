@@ -41,10 +41,10 @@ const CORS_RESPONSE_HEADER = /^access-control-/i;
 
 /**
  * The treatment of a header by its name. `hop`: removed at this hop. The others apply to requests only. `own`: the gateway writes the
- * header itself; `trace`: passes if the gateway continues the client's trace; `forgeable`: passes if the route keeps it; `address`:
- * passes if the route keeps it or a trusted proxy sends it.
+ * header itself; `host`, `max-forwards`, `trace`, `prefix`: passes unless the gateway writes it for this request; `forgeable`: passes if the
+ * route keeps it; `address`: passes if the route keeps it or a trusted proxy sends it.
  */
-type HeaderHandling = 'pass' | 'hop' | 'own' | 'trace' | 'forgeable' | 'address';
+type HeaderHandling = 'pass' | 'hop' | 'own' | 'host' | 'max-forwards' | 'trace' | 'prefix' | 'forgeable' | 'address';
 
 /** By the name as received, because changing the case of every name costs throughput. */
 const handlings = new Map<string, HeaderHandling>();
@@ -77,22 +77,23 @@ export function forwardRequestHeaders(
   trace: { readonly isContinued: boolean; readonly traceparent: string } | undefined,
 ): string[] {
   const { claims, requestHeaders: rules, forwardedPrefix } = route;
-  const named = connectionNames(known.connection);
-  const keepsHost = keepsClientHost(route);
-  const headers = withoutHeaders(rawHeaders, (rawName) => {
-    const handling = handlingOf(rawName);
-    if (claims?.drops(rawName)) return true;
-    if (head.maxForwards !== undefined && isHeader(rawName, 'max-forwards')) return true;
-    if (!keepsHost && isHeader(rawName, 'host')) return true;
-    if (handling === 'forgeable' && forwardedPrefix !== undefined && foldHeaderName(rawName) === 'x-forwarded-prefix')
-      return true;
+  const { maxForwards } = head;
+  const named = known.connection === undefined ? undefined : connectionNames(known.connection);
+  const headers: string[] = [];
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const rawName = rawHeaders[index] as string;
+    const handling = handlings.get(rawName) ?? findHandling(rawName);
     const isForwarded =
       handling === 'pass' ||
+      (handling === 'host' && keepsClientHost(route)) ||
+      (handling === 'max-forwards' && maxForwards === undefined) ||
       (handling === 'trace' && trace?.isContinued === true) ||
       (handling === 'address' && forwardedInfo !== undefined) ||
-      rules?.keeps?.(rawName) === true;
-    return !isForwarded || isListed(rawName, named, PROTECTED);
-  });
+      (rules?.keeps?.(rawName) === true && (handling !== 'prefix' || forwardedPrefix === undefined));
+    if (!isForwarded || claims?.drops(rawName) === true) continue;
+    if (named === undefined || !isListed(rawName, named, PROTECTED))
+      headers.push(rawName, rawHeaders[index + 1] as string);
+  }
   const peer = connection.peer === UNIX_PEER ? 'unknown' : (connection.peer ?? 'unknown');
   const host = forwardedInfo?.host ?? head.host;
   headers.push('X-Forwarded-For', forwardedInfo?.for === undefined ? peer : `${forwardedInfo.for}, ${peer}`);
@@ -101,7 +102,7 @@ export function forwardRequestHeaders(
   if (forwardedPrefix !== undefined) headers.push('X-Forwarded-Prefix', forwardedPrefix);
   headers.push('X-Request-Id', id);
   headers.push('Via', `${httpVersion} ${pseudonym}`);
-  if (head.maxForwards !== undefined) headers.push('Max-Forwards', String(head.maxForwards - 1));
+  if (maxForwards !== undefined) headers.push('Max-Forwards', String(maxForwards - 1));
   if (trace !== undefined) headers.push('traceparent', trace.traceparent);
   const changed = applyHeaderRules(headers, rules);
   const lines = claims === undefined || principal === undefined ? [] : claims.linesOf(principal);
@@ -156,11 +157,15 @@ export function forwardTrailers(trailers: RawHeaders, { route }: Exchange): RawH
 
 /** Removes the headers that end at this hop. @param connection all values of `Connection` */
 export function withoutHopHeaders(headers: RawHeaders, connection: string | undefined): string[] {
-  const named = connectionNames(connection);
-  return withoutHeaders(
-    headers,
-    (rawName) => handlingOf(rawName) === 'hop' || isListed(rawName, named, CONTENT_LENGTH),
-  );
+  const named = connection === undefined ? undefined : connectionNames(connection);
+  const rest: string[] = [];
+  for (let index = 0; index < headers.length; index += 2) {
+    const rawName = headers[index] as string;
+    if ((handlings.get(rawName) ?? findHandling(rawName)) === 'hop') continue;
+    if (named === undefined || !isListed(rawName, named, CONTENT_LENGTH))
+      rest.push(rawName, headers[index + 1] as string);
+  }
+  return rest;
 }
 
 /** Removes the headers that a route removes or sets, then appends those that it sets. */
@@ -168,9 +173,8 @@ export function applyHeaderRules(headers: string[], rules: HeaderRules | undefin
   return rules === undefined ? headers : [...withoutHeaders(headers, rules.drops), ...rules.set];
 }
 
-function handlingOf(rawName: string): HeaderHandling {
-  const kept = handlings.get(rawName);
-  if (kept !== undefined) return kept;
+/** Determines the handling of a header, and keeps it. */
+function findHandling(rawName: string): HeaderHandling {
   const handling = handlingByName(rawName.toLowerCase());
   if (rawName.length > MAX_KEPT_LENGTH) return handling;
   if (handlings.size >= MAX_KEPT) handlings.clear();
@@ -187,22 +191,23 @@ function handlingByName(name: string): HeaderHandling {
   if (HOP_BY_HOP.has(name)) return 'hop';
   const folded = foldHeaderName(name);
   const forgeable = forgeableHeader(folded);
+  if (folded === 'x-forwarded-prefix') return 'prefix';
   if (forgeable !== undefined) return forgeable === 'address' && folded === name ? 'address' : 'forgeable';
   if (GATEWAY_OWNED.has(folded) || folded.startsWith('x-forwarded-')) return 'own';
   if (folded !== name && (HOP_BY_HOP.has(folded) || PROTECTED.has(folded))) return 'own';
-  return name === 'tracestate' ? 'trace' : 'pass';
+  if (name === 'tracestate') return 'trace';
+  return name === 'host' || name === 'max-forwards' ? name : 'pass';
 }
 
 /** True if `Connection` names the header, and the header is not one of `exceptions`. */
-function isListed(rawName: string, named: ReadonlySet<string> | undefined, exceptions: ReadonlySet<string>): boolean {
-  if (named === undefined) return false;
+function isListed(rawName: string, named: ReadonlySet<string>, exceptions: ReadonlySet<string>): boolean {
   const name = rawName.toLowerCase();
   return named.has(name) && !exceptions.has(name);
 }
 
 /** Returns the header names in `Connection`; `undefined` if it has only `keep-alive` or `close`. */
-function connectionNames(connection: string | undefined): ReadonlySet<string> | undefined {
-  const value = connection?.toLowerCase();
-  if (value === undefined || value === 'keep-alive' || value === 'close') return undefined;
+function connectionNames(connection: string): ReadonlySet<string> | undefined {
+  const value = connection.toLowerCase();
+  if (value === 'keep-alive' || value === 'close') return undefined;
   return new Set(value.split(',').map((token) => token.trim()));
 }
