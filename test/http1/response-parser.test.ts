@@ -47,8 +47,8 @@ function parse(reads: readonly Buffer[], { method = 'GET', isClosed = false } = 
     parsed.error = error.code;
   }
   const { trailers, isReusable } = parser;
-  if (parser.isComplete) parsed.end = { trailers, isReusable };
-  if (parser.isUpgraded) parsed.bytesAfterUpgrade = parser.bytesAfterUpgrade.toString('latin1');
+  if (parser.state === 'complete') parsed.end = { trailers, isReusable };
+  if (parser.state === 'upgraded') parsed.bytesAfterUpgrade = parser.bytesAfterUpgrade.toString('latin1');
   return parsed;
 }
 
@@ -241,7 +241,7 @@ describe('ResponseParser', () => {
       read.mockRestore();
       searched.mockRestore();
     }
-    expect(parser.isComplete).toBe(true);
+    expect(parser.state).toBe('complete');
     expect(bytes).toBeLessThan(20 * text.length);
   });
 });

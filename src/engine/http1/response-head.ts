@@ -95,6 +95,8 @@ export function isPersistent(isHttp10: boolean, connection: string | undefined):
   return !CLOSE.test(connection) && (!isHttp10 || KEEP_ALIVE.test(connection));
 }
 
+const SPACE = 0x20;
+
 /** Splits valid field lines into names and values. */
 export function parseFields(text: string, start: number): string[] {
   const fields: string[] = [];
@@ -103,16 +105,13 @@ export function parseFields(text: string, start: number): string[] {
     const end = text.indexOf('\r', colon);
     let first = colon + 1;
     let last = end;
-    while (first < last && isWhitespace(text.charCodeAt(first))) first += 1;
-    while (first < last && isWhitespace(text.charCodeAt(last - 1))) last -= 1;
+    // Space and tab are the only characters of a valid line that are not above a space.
+    while (first < last && text.charCodeAt(first) <= SPACE) first += 1;
+    while (first < last && text.charCodeAt(last - 1) <= SPACE) last -= 1;
     fields.push(text.slice(at, colon), text.slice(first, last));
     at = end + 2;
   }
   return fields;
-}
-
-function isWhitespace(code: number): boolean {
-  return code === 0x20 || code === 0x09;
 }
 
 function malformed(): Http1Error {

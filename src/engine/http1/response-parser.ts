@@ -12,6 +12,7 @@ const DEFAULT_HEAD_LIMIT_BYTES = 16_384;
 const MAX_INFORMATIONAL = 100;
 const NO_TRAILERS: RawHeaders = [];
 
+/** `complete`: until the next `begin`. `upgraded`: the connection has switched to another protocol. */
 type ParserState = 'idle' | 'head' | 'counted' | 'chunked' | 'until close' | 'complete' | 'upgraded';
 
 /**
@@ -20,15 +21,18 @@ type ParserState = 'idle' | 'head' | 'counted' | 'chunked' | 'until close' | 'co
  * call of `parse`.
  */
 export class ResponseParser {
+  state: ParserState = 'idle';
+  /** The latest head, of informational (1xx) responses too, except 100; `undefined` before the first one. */
+  head: ResponseHead | undefined;
+  /** The trailers of a complete response. */
+  trailers = NO_TRAILERS;
+  /** True if the connection may carry another exchange after a complete response. */
+  isReusable = false;
   readonly #connection: FlowControl;
+  readonly #headLimitBytes: number;
   #sink: Pick<ResponseSink, 'onHead' | 'onData'> | undefined;
-  #state: ParserState = 'idle';
   #isHeadRequest = false;
   #informational = 0;
-  /** The latest head. */
-  #head: ResponseHead | undefined;
-  #isReusable = false;
-  readonly #headLimitBytes: number;
   /** The beginning of an incomplete head. */
   #partial: GrowingBuffer | undefined;
   /** The number of its bytes whose lines are checked. */
@@ -38,7 +42,6 @@ export class ResponseParser {
   /** Bytes of a counted body still to come. */
   #remaining = 0;
   #decoder: ChunkedDecoder | undefined;
-  #trailers = NO_TRAILERS;
 
   /** @param connection is passed to the sink with each event */
   constructor(connection: FlowControl, headLimitBytes = DEFAULT_HEAD_LIMIT_BYTES) {
@@ -48,32 +51,7 @@ export class ResponseParser {
 
   /** True from the head of a response to the end of its body. */
   get isInBody(): boolean {
-    return this.#state === 'counted' || this.#state === 'chunked' || this.#state === 'until close';
-  }
-
-  /** True once the response is complete, until the next `begin`. */
-  get isComplete(): boolean {
-    return this.#state === 'complete';
-  }
-
-  /** True once the connection has switched to another protocol. */
-  get isUpgraded(): boolean {
-    return this.#state === 'upgraded';
-  }
-
-  /** The latest head, of informational (1xx) responses too, except 100; `undefined` before the first one. */
-  get head(): ResponseHead | undefined {
-    return this.#head;
-  }
-
-  /** The trailers of a complete response. */
-  get trailers(): RawHeaders {
-    return this.#trailers;
-  }
-
-  /** True if the connection may carry another exchange after a complete response. */
-  get isReusable(): boolean {
-    return this.#isReusable;
+    return this.state === 'counted' || this.state === 'chunked' || this.state === 'until close';
   }
 
   /** The first bytes of the new protocol of an upgraded connection. */
@@ -89,16 +67,16 @@ export class ResponseParser {
   /** Prepares for the response to a request. @param method the method of the request: a response to HEAD has no body */
   begin(method: string, sink: Pick<ResponseSink, 'onHead' | 'onData'>): void {
     this.#sink = sink;
-    this.#state = 'head';
+    this.state = 'head';
     this.#isHeadRequest = method === 'HEAD';
     this.#informational = 0;
-    this.#head = undefined;
-    this.#trailers = NO_TRAILERS;
+    this.head = undefined;
+    this.trailers = NO_TRAILERS;
   }
 
   /** Delivers nothing more to the sink. */
   stop(): void {
-    this.#state = 'idle';
+    this.state = 'idle';
     this.#sink = undefined;
   }
 
@@ -116,7 +94,7 @@ export class ResponseParser {
       this.#partial.add(bytes);
       unread = this.#partial.bytes();
     }
-    while (this.#state === 'head') {
+    while (this.state === 'head') {
       const end = unread.indexOf(HEAD_END, Math.max(at, searched - HEAD_END.length + 1));
       if ((end === -1 ? unread.length : end) - at > this.#headLimitBytes)
         throw new Http1Error('response_head_too_large');
@@ -130,14 +108,15 @@ export class ResponseParser {
       at = end + HEAD_END.length;
       this.#acceptHead(head, unread, at);
     }
-    if (this.#state === 'counted') this.#parseCounted(unread, at);
-    else if (this.#state === 'chunked') this.#parseChunks(unread, at);
-    else if (this.#state === 'until close' && at < unread.length) this.#deliver(unread.subarray(at));
+    if (this.state === 'counted') this.#parseCounted(unread, at);
+    else if (this.state === 'chunked') this.#parseChunks(unread, at);
+    else if (this.state === 'until close' && at < unread.length)
+      this.#sink?.onData(unread.subarray(at), this.#connection);
   }
 
   /** Ends the input: the upstream closed its side. Returns false if the response is not complete. */
   end(): boolean {
-    if (this.#state !== 'until close') return false;
+    if (this.state !== 'until close') return false;
     this.#finish(NO_TRAILERS, false);
     return true;
   }
@@ -152,9 +131,9 @@ export class ResponseParser {
 
   #acceptHead(head: ResponseHead, bytes: Buffer, at: number): void {
     // The gateway sends no `Expect`, so 100 has no meaning here (RFC 9110 section 15.2.1).
-    if (head.status !== 100) this.#head = head;
+    if (head.status !== 100) this.head = head;
     if (head.status === 101) {
-      this.#state = 'upgraded';
+      this.state = 'upgraded';
       this.#pending = bytes.subarray(at);
       return;
     }
@@ -169,45 +148,41 @@ export class ResponseParser {
     const isBodiless = this.#isHeadRequest || status === 204 || status === 304;
     // Some servers send a body although this response must not have one. The next exchange would read it as its response.
     const mayHaveLateBody = isBodiless && (isChunked || contentLength > 0);
-    this.#isReusable = isPersistent && !mayHaveLateBody;
+    this.isReusable = isPersistent && !mayHaveLateBody;
     if (isBodiless || !Number.isNaN(contentLength)) {
-      this.#state = 'counted';
+      this.state = 'counted';
       this.#remaining = isBodiless ? 0 : contentLength;
     } else if (isChunked) {
-      this.#state = 'chunked';
+      this.state = 'chunked';
       this.#decoder = new ChunkedDecoder((bytes) => {
-        if (this.#state === 'chunked') this.#deliver(bytes);
+        if (this.state === 'chunked') this.#sink?.onData(bytes, this.#connection);
       }, 'response_malformed');
     } else {
-      this.#state = 'until close';
+      this.state = 'until close';
     }
   }
 
   #parseCounted(bytes: Buffer, at: number): void {
     const end = Math.min(bytes.length, at + this.#remaining);
     this.#remaining -= end - at;
-    if (end > at) this.#deliver(end - at === bytes.length ? bytes : bytes.subarray(at, end));
+    if (end > at) this.#sink?.onData(end - at === bytes.length ? bytes : bytes.subarray(at, end), this.#connection);
     // The sink may have stopped the parser.
-    if (this.#remaining === 0 && this.#state === 'counted') this.#finish(NO_TRAILERS, end === bytes.length);
+    if (this.#remaining === 0 && this.state === 'counted') this.#finish(NO_TRAILERS, end === bytes.length);
   }
 
   #parseChunks(bytes: Buffer, at: number): void {
     const decoder = this.#decoder as ChunkedDecoder;
     const end = decoder.decode(bytes, at);
-    if (!decoder.isComplete || this.#state !== 'chunked') return;
+    if (!decoder.isComplete || this.state !== 'chunked') return;
     const { trailers } = decoder;
     this.#decoder = undefined;
     this.#finish(trailers, end === bytes.length && !hasConnectionClose(trailers));
   }
 
-  #deliver(bytes: Buffer): void {
-    this.#sink?.onData(bytes, this.#connection);
-  }
-
   #finish(trailers: RawHeaders, isReusable: boolean): void {
-    this.#state = 'complete';
-    this.#trailers = trailers;
-    this.#isReusable &&= isReusable;
+    this.state = 'complete';
+    this.trailers = trailers;
+    this.isReusable &&= isReusable;
     this.#sink = undefined;
   }
 }

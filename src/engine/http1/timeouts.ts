@@ -69,13 +69,19 @@ export class KeepAliveTimeout {
   #ms = DEFAULT_IDLE_MS;
   #startedAt = 0;
 
-  /** Starts the idle time. @param header the upstream's `Keep-Alive` (RFC 2068 section 19.7.1.1) */
-  start(header: string | undefined): void {
+  /**
+   * Starts the idle time. Returns false if it is over at once.
+   *
+   * @param header the upstream's `Keep-Alive` (RFC 2068 section 19.7.1.1)
+   */
+  start(header: string | undefined): boolean {
     this.#startedAt = performance.now();
-    if (header === this.#header) return;
-    this.#header = header;
-    const seconds = TIMEOUT.exec(header ?? '')?.[1];
-    this.#ms = seconds === undefined ? DEFAULT_IDLE_MS : Math.min(Number(seconds) * 1000 - MARGIN_MS, MAX_IDLE_MS);
+    if (header !== this.#header) {
+      this.#header = header;
+      const seconds = TIMEOUT.exec(header ?? '')?.[1];
+      this.#ms = seconds === undefined ? DEFAULT_IDLE_MS : Math.min(Number(seconds) * 1000 - MARGIN_MS, MAX_IDLE_MS);
+    }
+    return this.#ms > 0;
   }
 
   get isExpired(): boolean {

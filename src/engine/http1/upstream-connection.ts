@@ -130,7 +130,6 @@ export class UpstreamConnection implements FlowControl, PacedSource, SocketHandl
   }
 
   limitIdle(ms: number): void {
-    if (ms === this.#idleTimeout.ms) return;
     this.#idleTimeout.close();
     this.#idleTimeout = this.#createIdleTimeout(ms);
   }
@@ -171,10 +170,11 @@ export class UpstreamConnection implements FlowControl, PacedSource, SocketHandl
       this.#close(error as Error);
       return;
     }
-    if (parser.head !== undefined && parser.head !== previousHead) this.#onHead(parser.head);
-    if (parser.isComplete) this.#complete();
+    const { head, state } = parser;
+    if (head !== undefined && head !== previousHead) this.#onHead(head);
+    if (state === 'complete') this.#complete();
+    else if (state === 'upgraded') this.#upgrade();
     else if (parser.isInBody) this.#continueBody(bytes.length);
-    else if (parser.isUpgraded) this.#upgrade();
   }
 
   onUploadProgress(): void {
@@ -195,7 +195,7 @@ export class UpstreamConnection implements FlowControl, PacedSource, SocketHandl
     this.#hasResponseBytes = false;
     this.#isEarlyResponse = false;
     this.#wasPaused = false;
-    this.limitIdle(this.#options.idleTimeoutMs);
+    if (this.#idleTimeout.ms !== this.#options.idleTimeoutMs) this.limitIdle(this.#options.idleTimeoutMs);
     const sink = this.#sink as ResponseSink;
     this.#parser.begin(request.method, sink);
     sink.onRequestStart();
@@ -242,13 +242,13 @@ export class UpstreamConnection implements FlowControl, PacedSource, SocketHandl
       !this.#isEarlyResponse && this.#socket?.writableNeedDrain === false && this.#writeError === undefined;
     // An upstream that refused a handshake may still have switched the protocol.
     const mayContinue = isReusable && isSent && this.#request?.isHandshake === false;
-    this.resume();
+    if (this.#isPaused) this.resume();
     this.#idleTimeout.stop();
-    this.#keepAlive.start(head?.keepAlive);
+    const isExpired = !this.#keepAlive.start(head?.keepAlive);
     this.#request = undefined;
     this.#sink = undefined;
     this.#completedExchanges += 1;
-    if (mayContinue && !this.#keepAlive.isExpired) this.#state = 'idle';
+    if (mayContinue && !isExpired) this.#state = 'idle';
     else this.#shut();
     sink?.onEnd(trailers);
   }
