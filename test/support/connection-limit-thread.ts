@@ -80,9 +80,9 @@ export function runConnectionLimit({ index, count, limit, rounds, buffer }: Limi
     served += 1;
     isIdle = true;
     connections.ownBusy = 0;
-    if (connections.isWanted && connections.shouldYield()) close();
+    if (connections.shouldYield()) close();
     const bell = Atomics.load(bells, index);
-    if (bell !== heard && isIdle && connections.isWanted && connections.shouldYield()) close();
+    if (bell !== heard && isIdle && connections.shouldYield()) close();
     heard = bell;
     // Without it, a worker that never waits keeps its connection.
     if (round % 50 === 49 && isIdle) close();

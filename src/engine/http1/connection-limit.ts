@@ -71,11 +71,6 @@ export class ConnectionLimit {
     return false;
   }
 
-  /** True if another worker needs a connection that this one would have to close. */
-  get isWanted(): boolean {
-    return this.#isWantedElsewhere && !this.#hasSpare;
-  }
-
   /** Returns true, once, if this worker left room to its own queue that another one can use, which must then be notified. */
   checkUnclaimed(): boolean {
     if (!this.#hasLeftRoom) return false;
@@ -109,6 +104,7 @@ export class ConnectionLimit {
 
   /** True if a connection without an exchange should be closed for another worker, even if requests of this worker wait for it. */
   shouldYield(): boolean {
+    if (!this.#isWantedElsewhere || this.#hasSpare) return false;
     const { index } = this.#worker;
     return this.#waiting.lock.run(() => {
       const next = this.#neediest(index);

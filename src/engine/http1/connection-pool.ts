@@ -61,7 +61,7 @@ export class ConnectionPool {
   acquire(): UpstreamConnection | undefined {
     for (let connection = this.#idle.pop(); connection !== undefined; connection = this.#idle.pop()) {
       if (!connection.isStale) {
-        this.#updateBusy();
+        this.#limit.ownBusy = this.busy;
         return connection;
       }
       this.#discardIdle(connection);
@@ -91,9 +91,9 @@ export class ConnectionPool {
       return;
     }
     this.#idle.push(connection);
-    this.#updateBusy();
+    this.#limit.ownBusy = this.busy;
     // Only now: another worker that waits from now on sees an idle connection and requests it.
-    if (this.#limit.isWanted && this.#limit.shouldYield()) {
+    if (this.#limit.shouldYield()) {
       this.#idle.pop();
       this.#discardIdle(connection);
     } else {
@@ -115,7 +115,7 @@ export class ConnectionPool {
 
   /** Closes idle connections as long as other workers need their room. */
   yieldIdle(): void {
-    while (this.#idle.length > 0 && this.#limit.isWanted && this.#limit.shouldYield()) this.closeIdle();
+    while (this.#idle.length > 0 && this.#limit.shouldYield()) this.closeIdle();
   }
 
   /** Closes all connections, including those that carry an exchange. */
@@ -137,7 +137,7 @@ export class ConnectionPool {
       onClosed: this.#forget,
     });
     this.#all.add(connection);
-    this.#updateBusy();
+    this.#limit.ownBusy = this.busy;
     this.#budget?.onOpened();
     return connection;
   }
@@ -150,13 +150,9 @@ export class ConnectionPool {
 
   #remove(connection: UpstreamConnection, isForOthers: boolean): void {
     if (!this.#all.delete(connection)) return;
-    this.#updateBusy();
+    this.#limit.ownBusy = this.busy;
     this.#budget?.onClosed();
     if (this.#limit.close(isForOthers)) this.#onGranted();
-  }
-
-  #updateBusy(): void {
-    this.#limit.ownBusy = this.busy;
   }
 
   readonly #forget = (connection: UpstreamConnection): void => {

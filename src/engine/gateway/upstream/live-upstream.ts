@@ -43,6 +43,8 @@ export class LiveUpstream {
   readonly #retries: WorkerCounter;
   readonly #balancer: LoadBalancer;
   readonly #notifyWorkers: () => void;
+  /** True if other workers use the same endpoints. */
+  readonly #isShared: boolean;
   #onProgress: (() => void) | undefined;
 
   constructor(upstream: Upstream, { resolver, budget, memory, worker, publish, notifyWorkers }: LiveUpstreamOptions) {
@@ -53,6 +55,7 @@ export class LiveUpstream {
     this.#queue = new RequestQueue(upstream.queueLimit, this.#waiting);
     this.#retries = new WorkerCounter(shared.retries, worker);
     this.#notifyWorkers = notifyWorkers;
+    this.#isShared = worker.count > 1;
     const onEvent = (endpoint: LiveEndpoint, event: EndpointEvent, reason?: string) => {
       publish(endpoint, event, reason);
       notifyWorkers();
@@ -85,8 +88,8 @@ export class LiveUpstream {
 
   /** Starts waiting requests for as long as the next one has room. Called when a connection or an endpoint is free again. */
   dispatch(): void {
-    this.#startWaiting();
-    this.#offerRoom();
+    if (this.#queue.size > 0) this.#startWaiting();
+    if (this.#isShared) this.#offerRoom();
     this.#onProgress?.();
   }
 

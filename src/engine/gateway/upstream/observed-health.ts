@@ -109,14 +109,14 @@ export class ObservedHealth {
     if (UNAVAILABLE_STATUSES.has(status)) {
       this.#recordProvoked(client, `upstream_status_${status}`);
     } else if (status < 500) {
-      this.#results.addSuccess(this.#now());
+      this.#results.add(true, this.#now());
       if (this.#cells[HAS_FAILURE] === 1) this.#onChange();
     }
   }
 
   /** A response is complete. */
   recordCompletion(status: number): void {
-    if (status < 500) this.#resetStreak();
+    if (status < 500 && !this.#streak.isEmpty) this.#resetStreak();
   }
 
   /** @param status the status of the response if it began, otherwise 0 */
@@ -145,7 +145,7 @@ export class ObservedHealth {
   }
 
   #resetStreak(): void {
-    if (!this.#streak.isEmpty) this.#lock.run(() => this.#streak.reset());
+    this.#lock.run(() => this.#streak.reset());
   }
 
   #recordProvoked(client: string, reason: string): void {
@@ -162,7 +162,7 @@ export class ObservedHealth {
   }
 
   #recordDecisive(reason: string): void {
-    this.#results.addFailure(this.#now());
+    this.#results.add(false, this.#now());
     this.#reason.set(reason);
     this.#cells[HAS_FAILURE] = 1;
     this.#onChange();

@@ -3,7 +3,7 @@ import { getAllHeaders, isHeader, type RawHeaders, withoutHeaders } from '../../
 import type { ResponseHead } from '../../http1/response-head.ts';
 import type { ForwardingRoute } from '../../plan/route-definition.ts';
 import type { HeaderRules } from '../../settings/header-rules.ts';
-import type { Exchange, ForwardedExchange } from '../exchange.ts';
+import type { Exchange, ForwardedExchange, RequestTrace } from '../exchange.ts';
 import { withPublicPaths } from '../response/public-paths.ts';
 import { UNIX_PEER } from '../server/gateway-connection.ts';
 
@@ -72,9 +72,9 @@ export function forwardRequestHeaders(
     principal,
     pseudonym,
     route,
-    request: { httpVersion, known, rawHeaders },
+    request: { method, httpVersion, known, rawHeaders },
   }: ForwardedRequest,
-  trace: { readonly isContinued: boolean; readonly traceparent: string } | undefined,
+  trace: RequestTrace | undefined,
 ): string[] {
   const { claims, requestHeaders: rules, forwardedPrefix } = route;
   const { maxForwards } = head;
@@ -103,7 +103,7 @@ export function forwardRequestHeaders(
   headers.push('X-Request-Id', id);
   headers.push('Via', `${httpVersion} ${pseudonym}`);
   if (maxForwards !== undefined) headers.push('Max-Forwards', String(maxForwards - 1));
-  if (trace !== undefined) headers.push('traceparent', trace.traceparent);
+  if (trace !== undefined) headers.push('traceparent', trace.traceparentFor(method, route.upstream.id));
   const changed = applyHeaderRules(headers, rules);
   const lines = claims === undefined || principal === undefined ? [] : claims.linesOf(principal);
   return typeof lines === 'string' || lines.length === 0 ? changed : [...changed, ...lines];

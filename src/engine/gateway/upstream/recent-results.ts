@@ -48,18 +48,23 @@ export class RecentResults {
     this.#own = index * STRIDE;
   }
 
-  addSuccess(now: number): void {
-    this.#decay(now);
-    this.#add(SUCCESSES, 1);
-    this.#rows[this.#own + SUCCEEDED_AT] = now + 1;
-    this.#rows[this.#own + IS_LATEST_FAILURE] = 0;
-  }
-
-  addFailure(now: number): void {
-    this.#decay(now);
-    this.#add(FAILURES, 1);
-    this.#rows[this.#own + FAILED_AT] = now + 1;
-    this.#rows[this.#own + IS_LATEST_FAILURE] = 1;
+  /** Adds a result of this worker. */
+  add(isSuccess: boolean, now: number): void {
+    const rows = this.#rows;
+    const own = this.#own;
+    const epoch = this.#epoch[0] as number;
+    if (rows[own + EPOCH] !== epoch) rows.fill(0, own, own + EPOCH);
+    const ms = now - (rows[own + WEIGHTED_AT] as number);
+    if (rows[own + EPOCH] !== epoch || ms >= MIN_DECAY_MS) {
+      const weight = weightAfter(ms);
+      (rows[own + SUCCESSES] as number) *= weight;
+      (rows[own + FAILURES] as number) *= weight;
+      rows[own + WEIGHTED_AT] = now;
+      rows[own + EPOCH] = epoch;
+    }
+    (rows[own + (isSuccess ? SUCCESSES : FAILURES)] as number) += 1;
+    rows[own + (isSuccess ? SUCCEEDED_AT : FAILED_AT)] = now + 1;
+    rows[own + IS_LATEST_FAILURE] = isSuccess ? 0 : 1;
   }
 
   /** Takes back a success of this worker. */
@@ -87,24 +92,6 @@ export class RecentResults {
   /** Discards the results of all workers. */
   reset(): void {
     Atomics.add(this.#epoch, 0, 1);
-  }
-
-  #decay(now: number): void {
-    const rows = this.#rows;
-    const own = this.#own;
-    const epoch = this.#epoch[0] as number;
-    if (rows[own + EPOCH] !== epoch) rows.fill(0, own, own + EPOCH);
-    const ms = now - (rows[own + WEIGHTED_AT] as number);
-    if (rows[own + EPOCH] === epoch && ms < MIN_DECAY_MS) return;
-    const weight = weightAfter(ms);
-    rows[own + SUCCESSES] = (rows[own + SUCCESSES] as number) * weight;
-    rows[own + FAILURES] = (rows[own + FAILURES] as number) * weight;
-    rows[own + WEIGHTED_AT] = now;
-    rows[own + EPOCH] = epoch;
-  }
-
-  #add(field: number, amount: number): void {
-    this.#rows[this.#own + field] = (this.#rows[this.#own + field] as number) + amount;
   }
 }
 

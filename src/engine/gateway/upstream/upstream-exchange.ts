@@ -31,17 +31,24 @@ export interface ClientResponse
  * Forwards one request to an endpoint of its upstream and the response to the client: waits for a connection, retries where
  * that is safe, and reports results to the circuit breaker of the endpoint.
  */
-export class UpstreamExchange implements QueuedRequest, ResponseSink, CancellableWork {
+export class UpstreamExchange implements QueuedRequest, UpstreamRequest, ResponseSink, CancellableWork {
   readonly client: string;
+  readonly method: string;
+  readonly isHandshake: boolean;
+  readonly length: number | 'chunked' | undefined;
+  /** A route with a time limit limits the complete exchange instead. */
+  readonly hasResponseTimeout: boolean;
+  path = '';
+  headers: RawHeaders = [];
+  body: Buffer | RequestBody | null = null;
   readonly #exchange: ForwardedExchange;
   readonly #upstream: LiveUpstream;
   readonly #response: ClientResponse;
+  /** Without the `Host` of the endpoint. */
   #headers: RawHeaders = [];
-  #path = '';
   #timeout: RestartableTimeout | undefined;
   #endpoint: LiveEndpoint | undefined;
   #connection: UpstreamConnection | undefined;
-  #body: Buffer | RequestBody | null = null;
   /** The result of `CircuitBreaker.beginRequest` for this attempt. */
   #trial = 0;
   #attempts = 0;
@@ -57,6 +64,10 @@ export class UpstreamExchange implements QueuedRequest, ResponseSink, Cancellabl
 
   constructor(exchange: ForwardedExchange, upstream: LiveUpstream, response: ClientResponse) {
     this.client = exchange.client;
+    this.method = exchange.request.method;
+    this.isHandshake = exchange.isHandshake;
+    this.length = exchange.body?.length ?? exchange.head.body;
+    this.hasResponseTimeout = exchange.route.timeoutMs === undefined;
     this.#exchange = exchange;
     this.#upstream = upstream;
     this.#response = response;
@@ -66,14 +77,8 @@ export class UpstreamExchange implements QueuedRequest, ResponseSink, Cancellabl
   forward(): void {
     const { route, target, trace } = this.#exchange;
     const limitMs = route.timeoutMs ?? this.#upstream.upstream.totalTimeoutMs;
-    this.#headers = forwardRequestHeaders(
-      this.#exchange,
-      trace && {
-        isContinued: trace.isContinued,
-        traceparent: trace.traceparentFor(this.#exchange.request.method, route.upstream.id),
-      },
-    );
-    this.#path = upstreamTarget(route, target);
+    this.#headers = forwardRequestHeaders(this.#exchange, trace);
+    this.path = upstreamTarget(route, target);
     if (limitMs !== undefined)
       this.#timeout = new RestartableTimeout(limitMs, () => this.#stop(totalTimeout())).start();
     this.#exchange.work = this;
@@ -83,10 +88,6 @@ export class UpstreamExchange implements QueuedRequest, ResponseSink, Cancellabl
   /** A failed attempt may mean that the endpoint closed its other connections too. */
   get needsNewConnection(): boolean {
     return this.#attempts > 0 || this.isHandshake;
-  }
-
-  get isHandshake(): boolean {
-    return this.#exchange.isHandshake;
   }
 
   /** The client has disconnected. */
@@ -187,35 +188,23 @@ export class UpstreamExchange implements QueuedRequest, ResponseSink, Cancellabl
   }
 
   #send(endpoint: LiveEndpoint, connection: UpstreamConnection): void {
+    const { body, head, route } = this.#exchange;
     this.#connection = connection;
     this.#isSent = false;
-    this.#body = createBody(this.#exchange);
-    connection.send(this.#createRequest(endpoint), this);
-  }
-
-  #createRequest({ host }: LiveEndpoint): UpstreamRequest {
-    const { request, head, isHandshake, route } = this.#exchange;
-    const body = this.#body;
-    return {
-      method: request.method,
-      path: this.#path,
-      // A request of HTTP/1.0 may have no Host.
-      headers: head.host === undefined || !keepsClientHost(route) ? ['Host', host, ...this.#headers] : this.#headers,
-      isHandshake,
-      length: Buffer.isBuffer(body) ? body.length : head.body,
-      body,
-      // A route with a time limit limits the complete exchange instead.
-      hasResponseTimeout: route.timeoutMs === undefined,
-    };
+    this.body = body ?? (head.body === undefined ? null : streamBody(this.#exchange));
+    // A request of HTTP/1.0 may have no Host.
+    const hasHost = head.host !== undefined && keepsClientHost(route);
+    this.headers = hasHost ? this.#headers : ['Host', endpoint.host, ...this.#headers];
+    connection.send(this, this);
   }
 
   #failedAttempt(error: Error): FailedAttempt {
     const { request } = this.#exchange;
-    const body = this.#body;
+    const { body } = this;
     const isStreamed = body instanceof RequestBody;
     return {
       error,
-      method: request.method,
+      method: this.method,
       attempt: this.#attempts,
       endpoints: this.#upstream.upstream.endpoints.length,
       isSent: this.#isSent,
@@ -238,7 +227,7 @@ export class UpstreamExchange implements QueuedRequest, ResponseSink, Cancellabl
     if (wasAbandoned) endpoint.abandoned.add(1);
     const waitedMs = this.#exchange.elapsedMs() - this.#sentAfterMs;
     // The client determines how long a streamed upload takes, and it may have left because of a standstill.
-    const isOurDelay = this.#body instanceof RequestBody || failed.hasStoodStill;
+    const isOurDelay = this.body instanceof RequestBody || failed.hasStoodStill;
     const wasSlow = wasAbandoned && !isOurDelay && endpoint.responseTime.isSlow(waitedMs);
     const source = sourceOfFailure(failed);
     if (wasSlow) endpoint.breaker?.recordAbandoned(this.client);
@@ -278,12 +267,11 @@ export class UpstreamExchange implements QueuedRequest, ResponseSink, Cancellabl
   }
 }
 
-/** Returns the buffered body, or a stream of the client's body. Each attempt needs its own stream. */
-function createBody(exchange: ForwardedExchange): Buffer | RequestBody | null {
-  const { body, head, route } = exchange;
-  if (body !== undefined || head.body === undefined) return body ?? null;
-  const limitBytes = route.body?.limitBytes ?? Number.POSITIVE_INFINITY;
-  const validator = route.body?.streamValidatorFor?.(head.contentType ?? '');
+/** Returns a stream of the client's body. Each attempt needs its own. */
+function streamBody(exchange: ForwardedExchange): RequestBody {
+  const { body: rule } = exchange.route;
+  const limitBytes = rule?.limitBytes ?? Number.POSITIVE_INFINITY;
+  const validator = rule?.streamValidatorFor?.(exchange.head.contentType ?? '');
   if (validator === undefined) return new RequestBody(exchange, limitBytes);
   return new ValidatedRequestBody(exchange, limitBytes, validator);
 }
