@@ -16,7 +16,7 @@ const MEMBERS: Readonly<Record<string, string>> = {
   'differences[].line': 'the line, from 1',
   'differences[].column': 'the column, from 1, in UTF-16 code units',
   'differences[].witness':
-    '`{"request": {"method", "url", "headers", "role", "body", "bodyBytes"}, "body"}` or `null`; the members of `request` after `url` are optional: `role` is the role of the caller, who has no token without it, and `bodyBytes` is the size of a body whose contents mean nothing; the outer `body` is that of a schema as JSON',
+    '`{"request": {"method", "url", "headers", "role", "issuer", "token", "peer", "body", "bodyBytes"}, "body"}` or `null`; the members of `request` after `url` are optional: `role` is the role of the caller, who has no token without it, `issuer` the method that verifies the token, `token` the header and the claims of the token, with `exp` in seconds from now, `peer` the address of the client, and `bodyBytes` the size of a body, which blanks fill; the outer `body` is that of a schema as JSON',
 };
 
 describe('docs/diff.md', () => {

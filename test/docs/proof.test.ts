@@ -9,7 +9,7 @@ const MEMBERS: Readonly<Record<string, string>> = {
   old: 'the name of the old manifest',
   new: 'the name of the new manifest',
   differences:
-    'those of [diff](diff.md#json), with `counterpart`: `file`, `line` and `column` in the old manifest. `severity` is `error` with a request that shows the difference, and `warning` if it is undecided',
+    'those of [diff](diff.md#json), with `counterpart`: `file`, `line` and `column` in the old manifest. `severity` is `error` for a difference that a request shows or that is certain without one, and `warning` if it is undecided',
   property: '`no-new-access` or `equivalent`',
   holds: 'true if the property holds for all requests',
   omitted: 'the number of further differences: of each kind, a hundred are run',

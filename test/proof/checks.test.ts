@@ -15,6 +15,24 @@ const ISSUERS = {
     role: BASE.auth.role,
   },
 };
+const twoMethods = (change: Json) => {
+  const [staff, ...others] = ISSUERS.auth.tokens;
+  return {
+    ...ISSUERS,
+    auth: { ...ISSUERS.auth, tokens: [{ ...staff, jwt: { ...staff?.jwt, ...change } }, ...others] },
+  };
+};
+const KEY = {
+  kty: 'EC',
+  crv: 'P-256',
+  x: 'MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4',
+  y: '4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM',
+};
+const keys = (...ids: string[]) => jwt({ jwks: { keys: ids.map((kid) => ({ ...KEY, kid })) } });
+const role = (change: Json) => ({ auth: { ...BASE.auth, role: { ...BASE.auth.role, ...change } } });
+const forward = (headers: Json) => ({ auth: { ...BASE.auth, forward: headers } });
+const cors = (change: Json = {}) => ({ cors: { origins: ['https://a.example'], ...change } });
+const limits = (change: Json) => ({ rateLimits: { callers: { key: 'client', allow: '5 per 1m', ...change } } });
 const LIMITS = { rateLimits: { callers: { key: 'client', allow: '5 per 1m' } } };
 const jwt = (change: Json) => ({ auth: { ...BASE.auth, tokens: { jwt: { ...BASE.auth.tokens.jwt, ...change } } } });
 const route = (change: Json = {}) => [{ id: 'r', path: '/a/{id}', ...change }];
@@ -56,22 +74,29 @@ const CASES: Readonly<Record<string, readonly [strict: Json, loose: Json, rule: 
     manifestOf(route({ issuers: ['staff', 'partners'] }), ISSUERS),
     'issuer-accepted',
   ],
-  'the audience of tokens': [
-    manifestOf(route()),
-    manifestOf(route(), jwt({ audience: ['a', 'b'] })),
-    '(token-audience)',
-  ],
+  'the audience of tokens': [manifestOf(route()), manifestOf(route(), jwt({ audience: ['a', 'b'] })), 'token-audience'],
   'the algorithms of tokens': [
     manifestOf(route()),
     manifestOf(route(), jwt({ algorithms: ['ES256', 'RS256'] })),
-    '(token-algorithms)',
+    'token-algorithms',
   ],
   'the keys of tokens': [
     manifestOf(route()),
     manifestOf(route(), jwt({ jwks: 'http://127.0.0.1:8/' })),
     '(token-keys)',
   ],
-  'the clock of tokens': [manifestOf(route()), manifestOf(route(), jwt({ clockTolerance: '30s' })), '(token-trust)'],
+  'a listed key of tokens': [manifestOf(route(), keys('1')), manifestOf(route(), keys('1', '2')), '(token-keys)'],
+  'the issuer of tokens': [manifestOf(route()), manifestOf(route(), jwt({ issuer: 'j' })), 'token-issuer'],
+  'the type of tokens': [manifestOf(route(), jwt({ type: 'at+jwt' })), manifestOf(route()), 'token-type'],
+  'the claims of tokens': [manifestOf(route(), jwt({ requiredClaims: ['jti'] })), manifestOf(route()), 'token-claims'],
+  'the audience of one of two methods': [
+    manifestOf(route(), ISSUERS),
+    manifestOf(route(), twoMethods({ audience: ['a', 'b'] })),
+    'token-audience',
+  ],
+  'the claim of roles': [manifestOf(route()), manifestOf(route(), role({ claim: '/kind' })), 'role-claim'],
+  'the format of roles': [manifestOf(route()), manifestOf(route(), role({ format: 'words' })), 'role-claim'],
+  'the clock of tokens': [manifestOf(route()), manifestOf(route(), jwt({ clockTolerance: '30s' })), 'token-trust'],
   'a removed rate limit': [manifestOf(limited, LIMITS), manifestOf(route(), LIMITS), 'rate-limit-removed'],
   'a higher rate': [
     manifestOf(limited, LIMITS),
@@ -87,6 +112,41 @@ const CASES: Readonly<Record<string, readonly [strict: Json, loose: Json, rule: 
     manifestOf(limited, LIMITS),
     manifestOf(limited, { rateLimits: { callers: { key: 'client', allow: '5 per 1m', mode: 'report' } } }),
     'rate-limit-reported',
+  ],
+  'another key of a rate limit': [
+    manifestOf(limited, LIMITS),
+    manifestOf(limited, limits({ key: 'subject' })),
+    'rate-limit-key',
+  ],
+  'one more part of a key': [
+    manifestOf(limited, LIMITS),
+    manifestOf(limited, limits({ key: ['client', { header: 'X-A' }], missing: 'refuse' })),
+    'rate-limit-key',
+  ],
+  'a key that reads letter case': [
+    manifestOf(limited, limits({ key: { header: 'X-A', fold: 'case' }, missing: 'refuse' })),
+    manifestOf(limited, limits({ key: { header: 'X-A' }, missing: 'refuse' })),
+    'rate-limit-key',
+  ],
+  'longer prefixes of clients': [
+    manifestOf(limited, limits({ key: { client: { ipv6Prefix: 48 } } })),
+    manifestOf(limited, LIMITS),
+    'rate-limit-key',
+  ],
+  'a key with the route': [
+    manifestOf([...limited, { id: 's', path: '/b', rateLimits: ['callers'] }], LIMITS),
+    manifestOf([...limited, { id: 's', path: '/b', rateLimits: ['callers'] }], limits({ key: ['client', 'route'] })),
+    'rate-limit-key',
+  ],
+  'requests without a key': [
+    manifestOf(limited, limits({ key: { header: 'X-A' }, missing: 'refuse' })),
+    manifestOf(limited, limits({ key: { header: 'X-A' }, missing: 'skip' })),
+    'rate-limit-loosened',
+  ],
+  'fewer counted requests': [
+    manifestOf(limited, LIMITS),
+    manifestOf(limited, limits({ count: 'failures' })),
+    'rate-limit-loosened',
   ],
   'a body schema': [
     manifestOf(post(schemaOf({ n: { maximum: 5 } }))),
@@ -104,6 +164,11 @@ const CASES: Readonly<Record<string, readonly [strict: Json, loose: Json, rule: 
     'media-types-widened',
   ],
   'the size of bodies': [manifestOf(post({ maxBytes: '10B' })), manifestOf(post({ maxBytes: '20B' })), 'limit-raised'],
+  'the size of large bodies': [
+    manifestOf(post({ maxBytes: '2MB', schema: { type: 'object', required: ['n'] } })),
+    manifestOf(post({ maxBytes: '4MB', schema: { type: 'object', required: ['n'] } })),
+    'limit-raised',
+  ],
   parameters: [
     manifestOf(route({ params: { properties: { id: { type: 'integer' } } } })),
     manifestOf(route()),
@@ -128,7 +193,34 @@ const CASES: Readonly<Record<string, readonly [strict: Json, loose: Json, rule: 
   'CORS origins': [
     manifestOf(route(), { cors: { origins: ['https://a.example'] } }),
     manifestOf(route(), { cors: { origins: ['https://a.example', 'https://b.example'] } }),
-    '(cors-widened)',
+    'cors-widened',
+  ],
+  'any origin': [manifestOf(route(), cors()), manifestOf(route(), cors({ origins: ['*'] })), 'cors-widened'],
+  'a section for CORS': [manifestOf(route()), manifestOf(route(), cors()), 'cors-widened'],
+  'credentials of other origins': [
+    manifestOf(route(), cors()),
+    manifestOf(route(), cors({ credentials: true })),
+    'cors-widened',
+  ],
+  'methods of other origins': [
+    manifestOf(route(), cors({ methods: ['GET'] })),
+    manifestOf(route(), cors({ methods: ['GET', 'PUT'] })),
+    'cors-widened',
+  ],
+  'headers of other origins': [
+    manifestOf(route(), cors({ headers: ['A'] })),
+    manifestOf(route(), cors({ headers: ['A', 'B'] })),
+    'cors-widened',
+  ],
+  'headers for other origins': [
+    manifestOf(route(), cors()),
+    manifestOf(route(), cors({ exposedHeaders: ['A'] })),
+    'cors-widened',
+  ],
+  'the time of preflights': [
+    manifestOf(route(), cors({ maxAge: '1m' })),
+    manifestOf(route(), cors({ maxAge: '2m' })),
+    'cors-widened',
   ],
   'preflights that reach an upstream': [
     manifestOf(route({ method: 'any' }), { cors: { origins: ['https://a.example'] } }),
@@ -136,6 +228,21 @@ const CASES: Readonly<Record<string, readonly [strict: Json, loose: Json, rule: 
     'preflight-forwarded',
   ],
   'the login gate': [manifestOf(login()), manifestOf(route({ access: 'public', method: 'POST' })), 'login-removed'],
+  'the size of login responses': [
+    manifestOf(login({ maxBytes: '2KB' })),
+    manifestOf(login({ maxBytes: '3KB' })),
+    'limit-raised',
+  ],
+  'the issuer of a login': [
+    manifestOf(login({ issuer: 'staff' }), ISSUERS),
+    manifestOf(login({ issuer: 'partners' }), ISSUERS),
+    'login-issuer',
+  ],
+  'the roles of a login': [
+    manifestOf(login().map((one) => ({ ...one, roles: ['admin'] }))),
+    manifestOf(login()),
+    'role-widened',
+  ],
   'encoded slashes': [manifestOf(route()), manifestOf(route({ encodedSlash: 'keep' })), 'encoded-slash-kept'],
   upstream: [manifestOf(route()), manifestOf(route({ upstream: 'other' })), 'upstream-changed'],
   'the Host': [
@@ -153,15 +260,40 @@ const CASES: Readonly<Record<string, readonly [strict: Json, loose: Json, rule: 
     manifestOf(route({ requestHeaders: { keep: ['X-Real-IP'] } })),
     'header-override-kept',
   ],
+  'a header from a claim': [
+    manifestOf(route(), forward({ 'X-User': '/sub' })),
+    manifestOf(route()),
+    'claim-header-removed',
+  ],
+  'another claim for a header': [
+    manifestOf(route(), forward({ 'X-User': '/sub' })),
+    manifestOf(route(), forward({ 'X-User': '/email' })),
+    'claim-header-changed',
+  ],
+  'a header from a claim that may be missing': [
+    manifestOf(route({ forward: { 'X-User': '/sub' } })),
+    manifestOf(route({ forward: { 'X-User': { claim: '/sub', missing: 'omit' } } })),
+    'claim-header-changed',
+  ],
+  'more of the trusted proxies': [
+    manifestOf(route(), { server: { trustedProxies: ['10.0.0.0/9', 'fd00::/8'] } }),
+    manifestOf(route(), { server: { trustedProxies: ['10.0.0.0/8', 'fd00::/8'] } }),
+    'trusted-proxies-widened',
+  ],
   'trusted proxies': [
     manifestOf(route()),
     manifestOf(route(), { server: { trustedProxies: ['10.0.0.0/8'] } }),
-    '(trusted-proxies-widened)',
+    'trusted-proxies-widened',
+  ],
+  listeners: [
+    manifestOf(route(), { listen: '127.0.0.1:8080' }),
+    manifestOf(route(), { listen: '0.0.0.0:8080' }),
+    'listen-opened',
   ],
   invariants: [
     manifestOf(route(), { invariants: [{ id: 'i', when: { path: '/a/**' }, require: { access: 'protected' } }] }),
     manifestOf(route()),
-    '(invariant-removed)',
+    'invariant-removed',
   ],
   'a refused spelling': [
     manifestOf([
@@ -182,6 +314,15 @@ const CROSSED = new Set([
   'the Host',
   'the path of the upstream',
   'the keys of tokens',
+  'the issuer of tokens',
+  'the claim of roles',
+  'the format of roles',
+  'another key of a rate limit',
+  'a key that reads letter case',
+  'longer prefixes of clients',
+  'the issuer of a login',
+  'another claim for a header',
+  'a header from a claim that may be missing',
   'a refused spelling',
   'preflights that reach an upstream',
 ]);

@@ -92,12 +92,15 @@ const MAX_CHARACTERS = 60;
 export function exampleOf(witness: DiffWitness): string {
   const body = 'body' in witness ? `body: ${JSON.stringify(witness.body, shortenStrings)}` : undefined;
   if (witness.request === undefined) return body ?? '';
-  const { method, url, role, issuer, headers = [], body: text, bodyBytes } = witness.request;
+  const { method, url, role, issuer, token, peer, headers = [], body: text, bodyBytes } = witness.request;
   const lines = headers.flatMap((name, index) => (index % 2 === 0 ? [`${name}: ${headers[index + 1]}`] : []));
   const caller = role === undefined ? '' : ` as ${role}${issuer === undefined ? '' : ` of ${issuer}`}`;
   const size = bodyBytes === undefined ? undefined : `body of ${bodyBytes} bytes`;
   const content = body ?? size ?? (text === undefined ? undefined : `body: ${shorten(text)}`);
-  return [`${method} ${shorten(url)}${caller}`, ...lines, ...(content === undefined ? [] : [content])].join(', ');
+  const from = peer === undefined ? '' : ` from ${peer}`;
+  const claims = token === undefined ? [] : [`token: ${JSON.stringify(token, shortenStrings)}`];
+  const contents = content === undefined ? [] : [content];
+  return [`${method} ${shorten(url)}${caller}${from}`, ...claims, ...lines, ...contents].join(', ');
 }
 
 function shortenStrings(_key: string, value: unknown): unknown {

@@ -5,9 +5,11 @@ import { durationMs } from '../manifest/units.ts';
 import { suggestion } from '../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding.ts';
 import type { Secrets } from '../problem/redaction.ts';
+import type { TokenErrorCode } from '../token-errors.ts';
 import { CachingVerifier } from './caching-verifier.ts';
+import { claimRules, claimsError } from './claims.ts';
 import type { TokensContext } from './identity-endpoint.ts';
-import { compileJwt } from './jwt.ts';
+import { compileJwt, jwtRules, type UnsignedToken, unsignedError } from './jwt.ts';
 import { compileIntrospection, compileUserinfo } from './remote-tokens.ts';
 import { SelectingVerifier } from './selecting-verifier.ts';
 import {
@@ -72,6 +74,11 @@ export function rolesIn(claim: unknown, { array, format }: Pick<RoleEntry, 'arra
   if (format === 'words') return typeof claim === 'string' ? claim.split(' ') : [];
   if (array) return Array.isArray(claim) ? claim : [];
   return [claim];
+}
+
+/** Returns why a method does not accept a token now, whatever its signature; `undefined` if it accepts the token. */
+export function unsignedTokenError({ kind, entry }: TokenEntry, token: UnsignedToken): TokenErrorCode | undefined {
+  return kind === 'jwt' ? unsignedError(token, jwtRules(entry)) : claimsError(token.claims, claimRules(entry));
 }
 
 /** Compiles the verifier of a manifest's tokens; `undefined` after an error. */

@@ -22,13 +22,7 @@ interface JwtRules extends ClaimRules {
 export function compileJwt(entry: Jwt, path: Path, context: TokensContext): TokenMethod | undefined {
   const keySource = compileJwtKeys(entry, path, context);
   if (keySource === undefined) return undefined;
-  const common = claimRules(entry);
-  const rules = {
-    ...common,
-    required: ['exp', ...common.required],
-    algorithms: entry.algorithms,
-    type: entry.type === undefined ? undefined : normalizeJwtType(entry.type),
-  };
+  const rules = jwtRules(entry);
   const verifierWith = (keySource: KeySource): TokenVerifier => ({
     verify: (token, { clientKey }) => verifyJwt(token, rules, keySource, clientKey),
     keySet: () => keySource.cachedKeys,
@@ -43,6 +37,24 @@ export function compileJwt(entry: Jwt, path: Path, context: TokensContext): Toke
   };
 }
 
+export function jwtRules(entry: Jwt): JwtRules {
+  const common = claimRules(entry);
+  return {
+    ...common,
+    required: ['exp', ...common.required],
+    algorithms: entry.algorithms,
+    type: entry.type === undefined ? undefined : normalizeJwtType(entry.type),
+  };
+}
+
+/** The contents of a token, apart from its signature. */
+export type UnsignedToken = Omit<UnverifiedJwt, 'keyId'>;
+
+/** Returns why a token is not valid now, whatever its signature; `undefined` if it is. */
+export function unsignedError(token: UnsignedToken, rules: JwtRules): TokenErrorCode | undefined {
+  return headerError(token, rules) ?? claimsError(token.claims, rules);
+}
+
 async function verifyJwt(
   token: string,
   rules: JwtRules,
@@ -53,7 +65,7 @@ async function verifyJwt(
   const jwt = parseJwt(token);
   if (jwt === undefined) return { code: 'token_malformed' };
   // An invalid header or claim needs no keys, so an expired token causes no fetch.
-  const code = headerError(jwt, rules) ?? claimsError(jwt.claims, rules);
+  const code = unsignedError(jwt, rules);
   if (code !== undefined) return { code };
   let keySet = await source.current();
   while (keySet !== undefined) {
@@ -73,7 +85,7 @@ async function verifyJwt(
   return { code: 'keys_unavailable', ...(source.lastError === undefined ? {} : { cause: source.lastError }) };
 }
 
-function headerError({ algorithm, type }: UnverifiedJwt, rules: JwtRules): TokenErrorCode | undefined {
+function headerError({ algorithm, type }: UnsignedToken, rules: JwtRules): TokenErrorCode | undefined {
   if (!rules.algorithms.includes(algorithm)) return 'algorithm_not_allowed';
   if (rules.type === undefined) return undefined;
   return typeof type === 'string' && normalizeJwtType(type) === rules.type ? undefined : 'type_wrong';

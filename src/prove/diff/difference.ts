@@ -58,9 +58,13 @@ export interface DiffRequest extends SampleRequest {
   readonly role?: string;
   /** The method that verifies the token. Absent if it is the first one that allows the role. */
   readonly issuer?: string;
+  /** The members of the header of the token, and its claims, if they matter. `exp` is in seconds from now; default: one hour. */
+  readonly token?: Readonly<Record<string, unknown>>;
+  /** The address of the client. Absent if it does not matter. */
+  readonly peer?: string;
   /** The text of the body. */
   readonly body?: string;
-  /** The size of the body in bytes, if its contents mean nothing. */
+  /** The size of the body in bytes. Blanks follow the text up to this size. Without a text, its contents mean nothing. */
   readonly bodyBytes?: number;
 }
 

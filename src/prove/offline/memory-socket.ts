@@ -1,22 +1,21 @@
 import { Duplex } from 'node:stream';
 
-/** The remote address of both ends. */
-const PEER_ADDRESS = '127.0.0.1';
 /** A larger write arrives in several chunks, as from a network. */
 const CHUNK_BYTES = 65_536;
 
 /** One end of an in-memory connection: bytes written here are read at the other end. */
 export class MemorySocket extends Duplex {
-  readonly remoteAddress = PEER_ADDRESS;
+  remoteAddress = '127.0.0.1';
   bytesRead = 0;
   #peer: MemorySocket | undefined;
   /** Completes the pending write of the peer. */
   #resumePeer: (() => void) | undefined;
 
-  /** Returns both ends of a new connection. */
-  static pair(isEncrypted = false): [MemorySocket, MemorySocket] {
+  /** Returns both ends of a new connection. @param peer the address of the client */
+  static pair(isEncrypted = false, peer?: string): [client: MemorySocket, server: MemorySocket] {
     const client = new MemorySocket();
     const server = new MemorySocket();
+    server.remoteAddress = peer ?? server.remoteAddress;
     // A TLS socket of Node has this flag; the bytes stay plain here.
     if (isEncrypted) Object.assign(server, { encrypted: true });
     client.#peer = server;

@@ -34,6 +34,8 @@ export interface Repetition {
   readonly times: number;
   /** The time that passes before the last request, by the clock of the rate limits. */
   readonly waitMs: number;
+  /** Sent in place of the request, except for the last time. */
+  readonly first?: OfflineRequest | undefined;
 }
 
 const ONCE: Repetition = { times: 1, waitMs: 0 };
@@ -50,13 +52,13 @@ export function createOfflineGateway(plan: Plan, tokens: StubVerifier): OfflineG
   let upstream = createRecordingUpstream(OK_RESPONSE);
   const offlinePlan = offlinePlanOf(plan, tokens, (origin) => upstream.connect(origin));
   const log = createNullLog();
-  return async (request, upstreamResponse = OK_RESPONSE, { times, waitMs } = ONCE) => {
+  return async (request, upstreamResponse = OK_RESPONSE, { times, waitMs, first = request } = ONCE) => {
     let now = 0;
     const gateway = createGateway(offlinePlan, log, { now: () => now });
     for (let count = 1; ; count += 1) {
       if (count === times) now += waitMs;
       upstream = createRecordingUpstream(upstreamResponse);
-      const { record, response } = await sendRequest(gateway, request);
+      const { record, response } = await sendRequest(gateway, count === times ? request : first);
       const principals = tokens.takeVerified();
       if (count < times) continue;
       await gateway.close(0);
@@ -69,7 +71,7 @@ export function createOfflineGateway(plan: Plan, tokens: StubVerifier): OfflineG
 async function sendRequest(gateway: Gateway, request: OfflineRequest) {
   const { promise: recorded, resolve } = Promise.withResolvers<RequestRecord>();
   const unsubscribe = gateway.subscribe(resolve);
-  const [client, server] = MemorySocket.pair(gateway.plan.server.tls !== undefined);
+  const [client, server] = MemorySocket.pair(gateway.plan.server.tls !== undefined, request.peer);
   gateway.acceptConnection(server);
   const response = await sendOverSocket(client, request);
   const record = await recorded;

@@ -6,6 +6,8 @@ export interface OfflineRequest {
   /** Alternating names and values, sent unchanged. A missing `Host` or `Content-Length` is added. */
   readonly headers: readonly string[];
   readonly body: Buffer | undefined;
+  /** The address of the client; default: 127.0.0.1. */
+  readonly peer?: string | undefined;
 }
 
 const URL_FORM = /^https?:\/\/([^/?#]*)(.*)$/i;

@@ -30,10 +30,10 @@ export class StubVerifier implements Verifier {
   }
 
   /** Returns the header of a caller; none without one. */
-  authorize(caller: Caller | undefined): readonly string[] {
+  authorize(caller: StubToken | undefined, token = CALLER_TOKEN): readonly string[] {
     if (caller === undefined) return [];
-    this.setToken(CALLER_TOKEN, caller);
-    return ['Authorization', `Bearer ${CALLER_TOKEN}`];
+    this.setToken(token, caller);
+    return ['Authorization', `Bearer ${token}`];
   }
 
   readonly cached = (): undefined => undefined;

@@ -3,9 +3,8 @@ import { completeWitness, toDifference } from '../diff/diff-manifests.ts';
 import type { DiffContext, Difference, DiffRequest } from '../diff/difference.ts';
 import type { DiffSide } from '../diff/side.ts';
 import { forwardedWitness } from '../diff/witnesses/sample-witnesses.ts';
-import { HEADER_RULES } from './directions.ts';
-import { createOfflineSide, type SideOutcome } from './offline-side.ts';
-import type { ProofFinding } from './pair-checks.ts';
+import { CERTAIN_RULES, HEADER_RULES, type ProofFinding } from './directions.ts';
+import { createOfflineSide, type SendOptions, type SideOutcome } from './offline-side.ts';
 import type { Region } from './regions.ts';
 
 /** The differences of one kind that are run. */
@@ -36,18 +35,33 @@ export function createConfirmation(old: DiffSide, next: DiffSide, property: 'no-
     for (const request of requestsOf(finding))
       for (const options of finding.sendings ?? [{}]) {
         const [was, is] = [await before(request, options), await now(request, options)];
-        if (!isShown(finding, was, is) || isMeantRequest(request, isMeant)) continue;
-        const message = `${finding.message}: ${was.text} before, and now ${is.text}`;
+        const change = isMeantRequest(request, isMeant) ? undefined : changeOf(finding, was, is);
+        if (change === undefined) continue;
+        const message = `${finding.message}: ${timesOf(options)}${change}`;
         return toDifference(['error', ''], { ...finding, message, witness: { request }, hasCaller: false }, sides);
       }
-    const { witness: _witness, ...undecided } = finding;
-    return toDifference(['warning', ''], { ...undecided, message: `undecided: ${finding.message}` }, sides);
+    const { witness: _witness, ...rest } = finding;
+    if (CERTAIN_RULES.test(finding.rule)) return toDifference(['error', ''], rest, sides);
+    return toDifference(['warning', ''], { ...rest, message: `undecided: ${finding.message}` }, sides);
   }
 
-  function isShown({ rule }: ProofFinding, was: SideOutcome, is: SideOutcome): boolean {
-    if (property === 'equivalent') return !isDeepStrictEqual(was.seen, is.seen);
-    if (HEADER_RULES.test(rule)) return is.isServed && !isDeepStrictEqual(was.seen, is.seen);
-    return is.isServed && (!was.isServed || was.target !== is.target);
+  /** Returns the change of the outcome if it shows a finding. */
+  function changeOf({ rule, path }: ProofFinding, was: SideOutcome, is: SideOutcome): string | undefined {
+    const isOther = !isDeepStrictEqual(was.seen, is.seen);
+    const text = `${was.text} before, and now ${is.text}`;
+    if (property === 'equivalent') return isOther ? text : undefined;
+    if (rule === 'cors-widened') return newPermission(String(path[1]), was, is);
+    if (HEADER_RULES.test(rule)) return is.isServed && isOther ? text : undefined;
+    return is.isServed && (!was.isServed || was.target !== is.target) ? text : undefined;
+  }
+
+  /** @param key the member of `cors` that allows it; another text for all of them */
+  function newPermission(key: string, { permissions: before }: SideOutcome, { permissions: now }: SideOutcome) {
+    const header = CORS_HEADERS[key] ?? '';
+    const isNew = (one: string) => !before.has(one) && !before.has(one.replace(/: .*/, ': *'));
+    const permission = [...now].find((one) => one.startsWith(`Access-Control-${header}`) && isNew(one));
+    if (permission === undefined) return undefined;
+    return `the response now has ${next.secrets.redactText(old.secrets.redactText(permission))}`;
   }
 
   function isMeantRequest({ method, url }: DiffRequest, isMeant: IsMeant): boolean {
@@ -57,13 +71,31 @@ export function createConfirmation(old: DiffSide, next: DiffSide, property: 'no-
   }
 }
 
+/** The headers of the members of `cors`. */
+const CORS_HEADERS: Readonly<Record<string, string>> = {
+  origins: 'Allow-Origin',
+  methods: 'Allow-Methods',
+  headers: 'Allow-Headers',
+  exposedHeaders: 'Expose-Headers',
+  credentials: 'Allow-Credentials',
+  maxAge: 'Max-Age',
+};
+
+/** Describes the requests before the last one, whose outcome counts. */
+function timesOf({ repetition, first }: SendOptions): string {
+  const { times = 1 } = repetition ?? {};
+  if (times === 1) return '';
+  return first === undefined ? `sent ${times} times, ` : `sent after ${times - 1} requests with another key, `;
+}
+
 /** Differences without a request come last. */
 function lengthOf({ witness }: Difference): number {
   return witness === undefined ? Number.MAX_SAFE_INTEGER : JSON.stringify(witness).length;
 }
 
 /** Returns the request of a finding, also with the method of its region and with a valid body: comparisons show only one violation. */
-function requestsOf(finding: ProofFinding): DiffRequest[] {
+function requestsOf(finding: ProofFinding): readonly DiffRequest[] {
+  if (finding.requests !== undefined) return finding.requests;
   const request = completeWitness(finding)?.request;
   if (request === undefined) return [];
   const { pair } = finding;
@@ -74,21 +106,11 @@ function requestsOf(finding: ProofFinding): DiffRequest[] {
   return method === request.method ? requests : [...requests, ...requests.map((one) => ({ ...one, method }))];
 }
 
-/** Returns the request with the body of a valid one, in place of a body without meaning: blanks at its end change nothing. */
-function withBody(
-  { bodyBytes = 0, ...request }: DiffRequest,
-  { headers = [] }: DiffRequest,
-  body: string,
-): DiffRequest {
-  if (request.body !== undefined || bodyBytes > MAX_BYTES) return request;
+/** Returns the request with the text of a valid body, in place of one without meaning. Blanks at its end change nothing. */
+function withBody(request: DiffRequest, { headers = [] }: DiffRequest, body: string): DiffRequest {
+  if (request.body !== undefined) return request;
   const type = headers.indexOf('Content-Type');
   const own = request.headers ?? [];
   const hasType = own.includes('Content-Type');
-  return {
-    ...request,
-    headers: hasType ? own : [...own, ...headers.slice(type, type + 2)],
-    body: body.padEnd(bodyBytes),
-  };
+  return { ...request, headers: hasType ? own : [...own, ...headers.slice(type, type + 2)], body };
 }
-
-const MAX_BYTES = 1_000_000;

@@ -1,8 +1,23 @@
+import type { DiffFinding, DiffRequest, MatchedRoutePair } from '../diff/difference.ts';
+import type { SendOptions } from './offline-side.ts';
+
 /**
  * The effect of a difference on access. `looser`: the new manifest may let a request through that the old one refused. `stricter`: it
  * may only refuse more. `other`: it treats requests differently, but refuses the same. `same`: it treats every request alike.
  */
 export type Direction = 'looser' | 'stricter' | 'other' | 'same';
+
+/** A difference of two routes that receive the same requests, or of the settings. */
+export interface ProofFinding extends DiffFinding {
+  readonly direction: Direction;
+  /** In place of the witness: requests, one of which may show the difference. */
+  readonly requests?: readonly DiffRequest[];
+  /** The ways to send the request of the witness, one of which shows the difference. */
+  readonly sendings?: readonly SendOptions[];
+}
+
+/** Compares what the routes of a pair require. */
+export type PairCheck = (pair: MatchedRoutePair) => Iterable<ProofFinding>;
 
 const STRICTER =
   'route-protected role-narrowed issuer-refused issuer-removed login-changed login-added body-tightened media-types-narrowed ' +
@@ -32,5 +47,9 @@ export function directionOf(rule: string): Direction {
 /** The kinds that `validation: report` of the old route makes harmless: it let these requests through. */
 export const VALIDATION_RULES = /^(?:body|parameters|media-types|form)-/;
 
+/** The kinds that no request shows: they are about connections, the admin API, or manifests to come. */
+export const CERTAIN_RULES =
+  /^(?:invariant-(?:removed|weakened)|self-test-removed|server-plain|listen-opened|admin-(?:opened|unprotected|plain))$/;
+
 /** The kinds that a request shows by its headers, or by those of its response: both manifests let it through. */
-export const HEADER_RULES = /^(?:header-override|claim-header|cors|websocket-opened)/;
+export const HEADER_RULES = /^(?:header-override|claim-header|websocket-opened|trusted-proxies)/;

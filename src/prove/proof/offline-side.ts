@@ -1,16 +1,20 @@
 import { nestValue } from '../../engine/json-pointer.ts';
+import { sizeBytes } from '../../engine/manifest/units.ts';
 import { loginEntry } from '../../engine/tokens/token-entries.ts';
 import type { DiffRequest, MatchedRoutePair } from '../diff/difference.ts';
 import type { DiffSide } from '../diff/side.ts';
 import type { OfflineResponse } from '../offline/client.ts';
 import { createOfflineGateway, type OfflineOutcome, type Repetition } from '../offline/offline-gateway.ts';
 import { createOfflineRequest } from '../offline/request-bytes.ts';
-import { callerOfRole } from '../offline/role-claims.ts';
-import { type Caller, StubVerifier } from '../offline/stub-verifier.ts';
+import { callerOfRole, methodOf } from '../offline/role-claims.ts';
+import { type Caller, type StubToken, StubVerifier } from '../offline/stub-verifier.ts';
+import { resultOf } from './token-requests.ts';
 
 /** The way to send a request: more than once, or with another response of the upstream. */
 export interface SendOptions {
-  readonly repetition?: Repetition;
+  readonly repetition?: Pick<Repetition, 'times' | 'waitMs'>;
+  /** Sent in place of the request, except for the last time. */
+  readonly first?: DiffRequest;
   readonly response?: OfflineResponse;
   /** The caller of the token in that response, which is a login. */
   readonly user?: Caller;
@@ -24,6 +28,8 @@ export interface SideOutcome {
   readonly text: string;
   /** The servers, path and `Host` of the upstream request; equal if the same servers may receive the same request line. */
   readonly target: string;
+  /** The permissions of pages of other origins, each with its header: `Access-Control-Allow-Methods: PUT`. */
+  readonly permissions: ReadonlySet<string>;
   /** Everything that the client and the upstream see, without ids and dates. */
   readonly seen: unknown;
 }
@@ -35,19 +41,30 @@ type OfflineSide = (request: DiffRequest, sending?: SendOptions) => Promise<Side
 const RESPONSE: OfflineResponse = { status: 200, headers: ['Location', '/elsewhere'], body: Buffer.alloc(0) };
 
 const USER_TOKEN = '<user>';
+const FIRST_TOKEN = '<first>';
 
 export function createOfflineSide({ plan, manifest }: DiffSide): OfflineSide {
   const tokens = new StubVerifier();
   const send = createOfflineGateway(plan, tokens);
-  return async ({ method, url, role, issuer, headers = [], body, bodyBytes }, { repetition, response, user } = {}) => {
+  return async (request, { repetition, first, response, user } = {}) => {
     if (user !== undefined) tokens.setToken(USER_TOKEN, user);
-    const hasCaller = role !== undefined && manifest.auth !== undefined;
-    const credentials = tokens.authorize(hasCaller ? callerOfRole(manifest, role, issuer) : undefined);
+    const repeated = repetition && { ...repetition, first: first && toOffline(first, FIRST_TOKEN) };
+    return describe(await send(toOffline(request), response ?? RESPONSE, repeated));
+  };
+
+  function toOffline(request: DiffRequest, token?: string) {
+    const { method, url, headers = [], body, bodyBytes, peer } = request;
+    const credentials = tokens.authorize(callerOf(request), token);
     const length = bodyBytes === undefined ? [] : ['Content-Length', String(bodyBytes)];
     const bytes = body === undefined ? undefined : Buffer.from(body);
-    const request = createOfflineRequest(method, url, [...credentials, ...headers, ...length], bytes);
-    return describe(await send(request, response ?? RESPONSE, repetition));
-  };
+    return { ...createOfflineRequest(method, url, [...credentials, ...headers, ...length], bytes), peer };
+  }
+
+  function callerOf({ role, issuer, token }: DiffRequest): StubToken | undefined {
+    const method = methodOf(manifest.auth, issuer, role);
+    if (role === undefined || method === undefined) return undefined;
+    return token === undefined ? callerOfRole(manifest, role, issuer) : resultOf(method, token);
+  }
 }
 
 function describe({ record, response, upstreamRequest }: OfflineOutcome): SideOutcome {
@@ -64,6 +81,7 @@ function describe({ record, response, upstreamRequest }: OfflineOutcome): SideOu
     text:
       refusal === undefined ? `${served} with ${response?.status}` : `refused with ${refusal.status} ${refusal.code}`,
     target: JSON.stringify([servers, upstreamRequest?.url, host, headers.filter((line) => /^host:/i.test(line))]),
+    permissions: new Set(withoutIds(response?.headers).flatMap(permissionsIn)),
     seen: {
       refusal: refusal?.code,
       reported: record.reported,
@@ -89,17 +107,27 @@ function withoutIds(headers: readonly string[] = []): string[] {
   );
 }
 
-/** Returns the responses of a login with the token of a user without a role, at each place where the old route expects one. */
-export function loginSendings({ from: { entry, side } }: MatchedRoutePair): readonly SendOptions[] {
-  if (entry.login === undefined) return [];
-  const { token: pointers = [], header } = entry.login;
-  const user = { claims: { sub: 'someone' }, issuer: loginEntry(side.methods, entry.login)?.issuer };
-  const bodies = [pointers].flat().map((at) => Buffer.from(JSON.stringify(nestValue(at, USER_TOKEN))));
+/** Returns the permissions in a line of a response: one for each item of its list. */
+function permissionsIn(line: string): string[] {
+  const [name = '', list = ''] = line.split(': ');
+  return /^access-control-/i.test(name) ? list.split(', ').map((item) => `${name}: ${item}`) : [];
+}
+
+/** Returns the responses of a login, one byte longer than the limit of the old route, or with a token that it or the new route may accept. */
+export function loginSendings({ from, to }: MatchedRoutePair, isLarge = false): readonly SendOptions[] {
+  const { login } = from.entry;
+  if (login === undefined) return [];
   const json = ['Content-Type', 'application/json'];
-  const inBody = bodies.map((body) => ({ user, response: { status: 200, headers: json, body } }));
-  const headers = header === undefined ? [] : [header, USER_TOKEN];
-  return [
-    ...inBody,
-    ...(header === undefined ? [] : [{ user, response: { status: 200, headers, body: Buffer.alloc(0) } }]),
-  ];
+  const inBody = [login.token ?? []]
+    .flat()
+    .map((at) => ({ headers: json, text: JSON.stringify(nestValue(at, USER_TOKEN)) }));
+  const inHeader = login.header === undefined ? [] : [{ headers: [login.header, USER_TOKEN], text: '' }];
+  const nobody = { claims: { sub: 'someone' }, issuer: loginEntry(from.side.methods, login)?.issuer };
+  const allowed = to.route.auth?.role.permissions.map(([issuer, role]) => callerOfRole(to.side.manifest, role, issuer));
+  return [nobody, ...(allowed ?? [])].flatMap((user) =>
+    [...inBody, ...inHeader].map(({ headers, text }) => {
+      const body = Buffer.from(text.padEnd(isLarge ? sizeBytes(login.maxBytes) + 1 : 0));
+      return { user, response: { status: 200, headers, body } };
+    }),
+  );
 }

@@ -4,7 +4,7 @@ import { forwardedWitness, withCaller, withHeaders } from '../diff/witnesses/sam
 import { type Allowance, covers, dividerOf } from './allowances.ts';
 import { compareRequests, groupRegions } from './compared-requests.ts';
 import { createConfirmation } from './confirm.ts';
-import type { ProofFinding } from './pair-checks.ts';
+import type { ProofFinding } from './directions.ts';
 import { findPairDifferences } from './pair-findings.ts';
 import { findRefusedSpellings } from './refused-spellings.ts';
 import { createRegionSearch, type OpenedRegion, type Region, type RegionSearch, TooManyRegions } from './regions.ts';

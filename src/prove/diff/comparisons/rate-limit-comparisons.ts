@@ -147,7 +147,7 @@ function statusesOnlyIn(
 }
 
 /** A rate limit of one side, as written and as compiled. */
-interface DiffLimit {
+export interface DiffLimit {
   readonly limit: RateLimit;
   /** The parts of the key, sorted. */
   readonly keyParts: readonly string[];

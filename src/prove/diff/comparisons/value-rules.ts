@@ -7,7 +7,7 @@ import { isMap } from '../../../engine/schema/schema-walk.ts';
 import { parseAddress } from '../../../engine/settings/address.ts';
 import { mediaTypeMatcher } from '../../../engine/validation/media-type.ts';
 import type { DiffContext } from '../difference.ts';
-import { addressRanges, coversRanges } from '../settings/address-ranges.ts';
+import { addressOnlyIn, addressRanges } from '../settings/address-ranges.ts';
 import { type PathPattern, parsePathPattern } from '../settings/effective-settings.ts';
 
 /** A rule that classifies a changed value by its path in the manifest. */
@@ -55,7 +55,7 @@ const hasAddedMethod: ValueCondition = (old, next, sides) => hasAdded(old ?? HTT
 /** True if peers are trusted that were not. */
 const hasAddedAddress: ValueCondition = (_old, _next, { old, next }) => {
   const [before, now] = [old, next].map(({ manifest }) => addressRanges(manifest.server.trustedProxies));
-  return !coversRanges(before ?? [], now ?? []);
+  return addressOnlyIn(now ?? [], before ?? []) !== undefined;
 };
 
 /** True if a listener moved from loopback to other addresses, or a unix socket to more users. */

@@ -15,9 +15,20 @@ export function addressRanges(blocks: readonly string[]): readonly AddressRange[
   return merged;
 }
 
-/** True if the first list contains every address of the second one. */
-export function coversRanges(outer: readonly AddressRange[], inner: readonly AddressRange[]): boolean {
-  return inner.every(([first, last]) => outer.some(([start, end]) => start <= first && last <= end));
+/** Returns an address that only the first list contains; `undefined` if there is none. */
+export function addressOnlyIn(one: readonly AddressRange[], other: readonly AddressRange[]): string | undefined {
+  const isIn = (ranges: readonly AddressRange[], bits: bigint) =>
+    ranges.some(([first, last]) => first <= bits && bits <= last);
+  const candidates = [...one.map(([first]) => first), ...other.map(([, last]) => last + 1n)];
+  const bits = candidates.find((candidate) => isIn(one, candidate) && !isIn(other, candidate));
+  return bits === undefined ? undefined : addressText(bits);
+}
+
+function addressText(bits: bigint): string {
+  const group = (index: number, length: number) =>
+    Number((bits >> BigInt(index * length)) & ((1n << BigInt(length)) - 1n));
+  if (bits >> 32n === 0xffffn) return [3, 2, 1, 0].map((index) => group(index, 8)).join('.');
+  return [7, 6, 5, 4, 3, 2, 1, 0].map((index) => group(index, 16).toString(16)).join(':');
 }
 
 /** Returns an IPv6 address without its brackets as 128 bits, or an IPv4 address in its mapped form. */
