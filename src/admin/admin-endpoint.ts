@@ -22,7 +22,6 @@ export interface AdminContext {
   readonly startedAt: Date;
   /** The addresses of the command line that replace those of the manifest. */
   readonly overrides: AddressOverrides;
-  /** Returns the active plan with its manifest. */
   readonly activeManifest: () => PlannedManifest;
   readonly reloader: ReloadControl;
   readonly candidate: Pick<CandidateControl, 'status' | 'prepare' | 'activate' | 'remove'>;
@@ -113,7 +112,6 @@ export type Json<Value> = Value extends { toJSON(): infer Written }
     ? Record<string, never>
     : { readonly [Key in keyof Value]: Json<Value[Key]> };
 
-/** Returns a response with a body that may be large. */
 export function largeJsonResponse(body: Generator<string>): AdminResponse {
   return { status: 200, headers: { 'Content-Type': 'application/json' }, body };
 }

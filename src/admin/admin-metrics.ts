@@ -5,7 +5,6 @@ export type AdminMetrics = ReturnType<typeof createAdminMetrics>;
 /** Counts failures of the admin API. Each kind has a metric, and a log line at most once a minute. */
 export function createAdminMetrics(logger: Log['logger']) {
   return {
-    /** Open connections. */
     connections: 0,
     /** Decisions that were not sent to a stream because there were too many. */
     skippedEvents: 0,

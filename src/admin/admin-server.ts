@@ -27,7 +27,6 @@ const IDLE_TIMEOUT_MS = 180_000;
 /** How often Node checks the timeouts. */
 const CHECK_INTERVAL_MS = 1_000;
 
-/** Creates the server of the admin API and the admin page. */
 export function createAdminServer(settings: AdminListener, context: AdminContext, idleTimeoutMs = IDLE_TIMEOUT_MS) {
   const { adminMetrics } = context;
   const cpuBudget = new CpuBudget();

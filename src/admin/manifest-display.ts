@@ -108,7 +108,6 @@ function findRoutes({ value, positions }: ParsedText, text: string, starts: read
   return found;
 }
 
-/** Returns the number of the line of an offset, by binary search. */
 function lineAt(offset: number, starts: readonly number[]): number {
   let [low, high] = [0, starts.length];
   while (low < high) {

@@ -82,7 +82,6 @@ const MAX_WRITE_LENGTH = 65_536;
 /** A client that receives nothing for longer is disconnected. */
 const STALLED_MS = 30_000;
 
-/** The server-sent events of one client. */
 function createRequestEventStream(filter: RequestEventFilter, response: ServerResponse) {
   let pending: RequestEvent[] = [];
   let skipped = 0;

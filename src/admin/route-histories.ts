@@ -35,7 +35,6 @@ export class RouteHistories {
     for (const [id, { latest }] of this.#rings) if (latest <= this.#latest - INTERVALS) this.#rings.delete(id);
   }
 
-  /** Records the latest interval of a route. */
   record(id: string, metrics: RouteMetrics, counts: TrafficCounts): void {
     if (counts.requests === 0) return;
     const counted = metrics.refusals;

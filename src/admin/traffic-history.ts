@@ -15,7 +15,6 @@ export interface TrafficInterval extends TrafficCounts {
   readonly refusals: Readonly<Record<string, number>>;
 }
 
-/** The recent traffic of a route with requests. */
 export interface RouteTraffic extends TrafficCounts {
   /** `null` for requests that no route matched. */
   readonly id: string | null;

@@ -4,7 +4,6 @@ import { findListenError } from '../engine/settings/listen.ts';
 import { valueOption } from './parse-arguments.ts';
 import { type Options, type OptionValues, UsageError } from './terminal.ts';
 
-/** The options that replace addresses of the manifest. */
 export const ADDRESS_OPTIONS = {
   listen: valueOption(
     'ADDRESS',

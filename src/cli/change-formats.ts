@@ -55,7 +55,6 @@ export function changeTable<Entry extends Change>(
   return markdownTable(changes.slice(0, MAX_CHANGES), columns, more > 0 ? [`and ${more} more`] : []);
 }
 
-/** Formats the numbers of requests by a name as a table. */
 export function countTable(name: string, counts: readonly (readonly [string, number])[]): string {
   return markdownTable(counts, { [name]: ([text]) => tableCell(text), requests: ([, count]) => count });
 }

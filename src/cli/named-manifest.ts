@@ -5,7 +5,6 @@ import { type Options, type OptionValues, UsageError } from './terminal.ts';
 
 export const DEFAULT_MANIFEST = 'gateway.yaml';
 
-/** The option of a verb that reads one manifest. */
 export const SINGLE_MANIFEST_OPTIONS = {
   config: valueOption('FILE', `the manifest; the same as FILE (default ${DEFAULT_MANIFEST})`, { short: 'c' }),
 } as const satisfies Options;

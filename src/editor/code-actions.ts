@@ -15,7 +15,6 @@ export const FIX_ALL = `${CodeActionKind.SourceFixAll}.signing-gateway`;
 
 const MAX_TITLE = 80;
 
-/** Returns one action for each fix of a problem in a range. */
 export function quickFixes(file: TextFile, range: EditorRange, problems: readonly Problem[]): CodeAction[] {
   return problems.flatMap((problem) => {
     const { edit, message } = problem;

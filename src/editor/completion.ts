@@ -6,7 +6,6 @@ import { findDefinitions, KIND_LABELS, type NameKind, nameKindAt } from './names
 import type { Project } from './project.ts';
 import { rangeIn, type TextFile } from './text-file.ts';
 
-/** The value that is being typed. */
 interface TypedValue {
   readonly kind: NameKind;
   /** True if a list of names belongs here. */

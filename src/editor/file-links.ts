@@ -6,7 +6,6 @@ import type { TextFile } from './text-file.ts';
 /** `part`: an included file, or a file with invariants. It has no meaning without its manifest. */
 export type FileRole = 'manifest' | 'part' | 'test-file';
 
-/** The other files that a file names. */
 export interface FileLinks {
   /** `undefined` for a file that is none of the gateway's. */
   readonly role: FileRole | undefined;

@@ -55,7 +55,6 @@ export class OpenProjects {
     this.#schedule();
   }
 
-  /** Returns the projects of a file, with the results for its current text. */
   projectsOf(file: TextFile): Project[] {
     if (this.#timer !== undefined) this.update();
     return this.#workspace.manifestsOf(file).flatMap((manifest) => this.#projects.get(manifest) ?? []);

@@ -21,7 +21,6 @@ export interface TextFile {
   readonly parsed: ParsedText;
 }
 
-/** Creates a file from a text on disk. */
 export function createTextFile(path: string, text: string): TextFile {
   return openTextFile(path, TextDocument.create(pathToFileURL(path).href, 'yaml', 0, text));
 }
@@ -47,7 +46,6 @@ export function rangeIn({ document }: TextFile, { start, end }: Pick<TextEdit, '
   return { start: document.positionAt(start), end: document.positionAt(end) };
 }
 
-/** Converts an edit to that of the protocol. */
 export function toEditorEdit(file: TextFile, edit: TextEdit): EditorEdit {
   return { range: rangeIn(file, edit), newText: edit.text };
 }

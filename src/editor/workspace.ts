@@ -39,7 +39,6 @@ export class Workspace {
     this.forgetFolders();
   }
 
-  /** Adds a document of the editor, or its changed text. */
   open(path: string, document: TextDocument): void {
     const before = this.#open.get(path);
     const file = openTextFile(path, document);
@@ -123,7 +122,6 @@ export class Workspace {
     ];
   }
 
-  /** Returns the test files that name a manifest, sorted. */
   testFilesOf(manifest: string): TextFile[] {
     const paths = this.#yamlPaths().filter((path) => this.#linksOf(path)?.manifest === manifest);
     return paths.flatMap((path) => this.file(path) ?? []);
@@ -149,7 +147,6 @@ export class Workspace {
     return owners;
   }
 
-  /** Returns the links of a file; `undefined` if it cannot be read. */
   #linksOf(path: string): FileLinks | undefined {
     const open = this.#open.get(path);
     if (open !== undefined) return readLinks(open);

@@ -28,7 +28,6 @@ export function junitCaseOf(
   return { name: `${rule}: ${message}`, file, line: range.line, failure, text };
 }
 
-/** Formats JUnit XML. */
 export function formatJunit(name: string, suites: readonly JunitSuite[]): string {
   const totals = totalsOf(suites.flatMap(({ cases }) => cases));
   return [

@@ -103,7 +103,6 @@ export class OutcomeComparison<Witness> {
     return { requests, same, unknown, changed };
   }
 
-  /** Requests that changed. */
   get changes(): number {
     return [...this.#totals.changed.values()].reduce((sum, count) => sum + count, 0);
   }

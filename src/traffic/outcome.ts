@@ -63,7 +63,6 @@ export type Outcome =
       readonly status: number;
       readonly detail: string;
       readonly reason: string;
-      /** The rate limit. */
       readonly limit: string | undefined;
       /** Returns a text that is equal for responses with the same headers and violations; `undefined` for a log, which has none. */
       readonly response: (() => string) | undefined;

@@ -67,7 +67,6 @@ function withoutPath({ problems, sources }: LocatedProblems, path: string): Loca
   };
 }
 
-/** Discards the candidate, and responds with the report. */
 export const discardCandidate: Respond = async (_request, context) => {
   const { candidate, candidateFile } = context;
   if (candidateFile !== undefined) return fileConflict(candidateFile.path);

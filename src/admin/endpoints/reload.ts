@@ -11,7 +11,6 @@ const STATUS_CODES: Readonly<Record<Exclude<ReloadOutcome['kind'], 'cancelled'>,
   failed: 503,
 };
 
-/** Reloads the manifest now, and responds with the outcome. */
 export const reload: Respond = async (_request, { gateway, reloader, isStopping }) => {
   const outcome = isStopping() ? undefined : await reloader.reload('request');
   if (outcome === undefined || outcome.kind === 'cancelled')

@@ -5,7 +5,6 @@ import { exportedName, type Metric, type Sample } from './metric.ts';
 
 export const CONTENT_TYPE = Registry.PROMETHEUS_CONTENT_TYPE;
 
-/** Metrics of the library that are not exported. */
 const OMITTED_METRICS = [
   // The library counts them by iterating over every connection; the gateway has its own counters.
   ...['resources', 'handles', 'requests'].flatMap((kind) => [`nodejs_active_${kind}`, `nodejs_active_${kind}_total`]),

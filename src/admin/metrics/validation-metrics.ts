@@ -1,7 +1,6 @@
 import type { AdminContext } from '../admin-endpoint.ts';
 import { type Metric, metric, metricBy } from './metric.ts';
 
-/** Metrics of buffered bodies and of the validation threads. */
 export const VALIDATION_METRICS: readonly Metric[] = [
   metric(
     'buffered_bytes',

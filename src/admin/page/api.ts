@@ -25,7 +25,6 @@ export interface Responses {
 const TOKEN_ITEM = 'signing-gateway-admin-token';
 const TIMEOUT_MS = 15_000;
 
-/** An error response of the admin API. */
 export class ApiError extends Error {
   readonly status: number;
 

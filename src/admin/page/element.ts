@@ -68,7 +68,6 @@ export function showFacts(list: HTMLElement, facts: [string, string][]) {
   for (const [index, value] of list.querySelectorAll('dd').entries()) setText(value, facts[index]?.[1] ?? '');
 }
 
-/** Replaces the rows of the table with this id. */
 export function showRows(table: string, rows: HTMLElement[]) {
   const columns = byId(table).querySelectorAll('thead th').length;
   const emptyRow = element('tr', {}, element('td', { colspan: columns, class: 'empty' }, 'None.'));

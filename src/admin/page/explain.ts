@@ -23,7 +23,6 @@ const SKIP_REASONS: Record<Explanation['candidates'][number]['reason'], string> 
   'other-reading': 'some servers would read the path as one of',
 };
 
-/** The form that explains a request, and its result. */
 export class Explain {
   /** The number of the latest request. Responses to older ones are ignored. */
   #latest = 0;

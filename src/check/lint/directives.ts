@@ -4,7 +4,6 @@ import { suggestion } from '../../engine/problem/did-you-mean.ts';
 import type { Finding } from '../../engine/problem/finding.ts';
 import { type Rule, reportedRules } from './rule.ts';
 
-/** The rules for comments that disable other rules. */
 export const DIRECTIVE_RULES: readonly Rule[] = [
   ...reportedRules('directives', ['warning', 'minimal'], {
     'directive-malformed': 'A malformed directive disables nothing, although readers believe that it does.',

@@ -46,7 +46,6 @@ export function lint(
 
 type LintSettings = Manifest['lint'];
 
-/** Returns the severity that the manifest or the preset gives a rule. */
 function effectiveSeverity({ preset, rules }: LintSettings, rule: Rule): Severity | 'off' {
   const isInPreset = PRESETS.indexOf(rule.preset) <= PRESETS.indexOf(preset);
   return rules[rule.id] ?? (isInPreset ? rule.severity : 'off');

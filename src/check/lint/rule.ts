@@ -20,7 +20,6 @@ export const CATEGORIES = {
   online: 'Online checks',
 } as const;
 
-/** One rule of `lint`. */
 export interface Rule {
   /** Kebab-case, stable across versions. */
   readonly id: string;
@@ -55,7 +54,6 @@ type RuleLevel = readonly [Rule['severity'], Rule['preset']];
 /** A rule in a table of one category, under its id. */
 type RuleEntry = Pick<Rule, 'rationale' | 'find'> & { readonly level: RuleLevel };
 
-/** Returns the rules of a table. */
 export function rulesOf(category: Rule['category'], rules: Readonly<Record<string, RuleEntry>>): Rule[] {
   return Object.entries(rules).map(([id, { level, ...rule }]) => {
     const [severity, preset] = level;

@@ -29,7 +29,6 @@ interface AdminReply {
 /** The admin API did not respond, so the request may succeed later. */
 export class UnreachableError extends CommandError {}
 
-/** Creates the error for a command that a signal ends. */
 export function stopError({ reason }: AbortSignal): CommandError {
   return new CommandError(`stopped by ${String(reason)}; the candidate of the gateway stays as it is`);
 }

@@ -15,7 +15,6 @@ export const COMMAND = 'signing-gateway';
 /** The command that prints words of a manifest: its arguments are the kind, and optionally the manifest. */
 export const WORDS_COMMAND = 'completion --words';
 
-/** Returns an option's short and long flags. */
 export function flagsOf(name: string, short: string | undefined): string[] {
   return short === undefined ? [`--${name}`] : [`-${short}`, `--${name}`];
 }

@@ -9,7 +9,6 @@ interface TokenProfile {
   readonly audience: string | string[];
   /** The `typ` of the header. */
   readonly type: string;
-  /** Returns the claims that state a role. */
   readonly claimsOfRole: (role: string) => Readonly<Record<string, unknown>>;
 }
 

@@ -59,7 +59,6 @@ function readTimeout(timeout: string): number {
   return durationMs(timeout);
 }
 
-/** The manifest that must be active, and the token for the status of the gateway. */
 interface ExpectedManifest {
   readonly hash: string;
   readonly token: string | undefined;

@@ -7,7 +7,6 @@ import { CommandError, type Options, type OptionValues, UsageError } from '../te
 const ACCESS_LEVELS = ['public', 'protected'] as const;
 const NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
 
-/** The options of the verbs that read an OpenAPI document. */
 export const IMPORT_OPTIONS = {
   access: valueOption(
     'ACCESS',

@@ -18,7 +18,6 @@ interface Baseline {
 /** Errors are never in a baseline: the gateway does not serve a manifest with errors. */
 const ERRORS = new Set(RULES.filter(({ severity }) => severity === 'error').map(({ id }) => id));
 
-/** Writes the problems of a report into a baseline file. */
 export function writeBaseline(path: string, { problems, sources }: LintReport): void {
   const entries = withFingerprints(problems, sources)
     .filter(({ rule }) => !ERRORS.has(rule))
@@ -27,7 +26,6 @@ export function writeBaseline(path: string, { problems, sources }: LintReport): 
   writeFileAtomic(path, toJson(baseline));
 }
 
-/** Returns the problems that are not in a baseline. */
 export function newProblems(path: string, { problems, sources }: LintReport): Problem[] {
   const baseline = new Set(readBaseline(path).problems.map(({ fingerprint }) => fingerprint));
   return withFingerprints(problems, sources).filter(

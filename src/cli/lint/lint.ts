@@ -107,7 +107,6 @@ function* fixSources(source: Source, { preset, overrides }: LintArguments, { env
   }
 }
 
-/** Writes the fixed files and returns the fixed manifest. */
 function fixFiles(source: Source, options: LintArguments, terminal: Terminal): Source {
   const [own = { text: source.text }] = [...fixSources(source, options, terminal)].map(
     ({ before: { path }, text, edits }) => {

@@ -29,7 +29,6 @@ import {
   unusedParts,
 } from './replay-summary.ts';
 
-/** The result of a replay, with all that a format may need. */
 interface ReplayResult {
   readonly summary: ReplaySummary;
   /** The conditions of `--fail-on` that occurred. */

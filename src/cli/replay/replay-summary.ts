@@ -95,7 +95,6 @@ export function sumOf(counts: Readonly<Record<string, number | undefined>>): num
   return Object.values(counts).reduce<number>((sum, count) => sum + (count ?? 0), 0);
 }
 
-/** Returns the calibration in one line. */
 export function calibrationText({ calibration, old }: ReplaySummary): string {
   const { percent, same, changed } = calibration;
   const total = same + sumOf(changed);

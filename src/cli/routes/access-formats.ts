@@ -6,7 +6,6 @@ import { pluralize } from '../../report/text.ts';
 import { type AccessReport, accessPage } from './access-page.ts';
 import { formatColumns } from './columns.ts';
 
-/** The columns of the matrix, with the texts of a row. */
 const COLUMNS: Readonly<Record<string, (row: AccessRow) => string>> = {
   Methods: ({ methods }) => formatMethods(methods),
   Path: ({ path }) => path,
@@ -18,7 +17,6 @@ const COLUMNS: Readonly<Record<string, (row: AccessRow) => string>> = {
   Route: ({ route }) => route,
 };
 
-/** The formats of `routes --access`. */
 export const ACCESS_FORMATS = {
   text: (report: AccessReport, colour: boolean) => formatColumns(tableOf(report), colour),
   markdown: (report: AccessReport) => {

@@ -9,7 +9,6 @@ import { type Streams, writeNote } from './streams.ts';
 /** Limits the names of one kind in a log line. The summary counts all of them. */
 const MAX_NAMES = 20;
 
-/** Logs the outcome of a reload and prints it for a person. */
 export function logReload(reload: ReloadOutcome, { log: { logger }, notes }: Streams, colour: boolean): void {
   const { cause, files, ms } = reload;
   const attempt = { cause, files: files.slice(0, MAX_NAMES), ms };
@@ -45,7 +44,6 @@ export function logCertificates({ certificates }: Plan, logger: Log['logger']): 
   logger.warn(details, 'certificates of the manifest are not valid or expire soon; renew them');
 }
 
-/** Logs that a requested reload changed nothing. */
 export function logUnchanged({ kind, cause }: ReloadOutcome, { logger }: Log): void {
   if (kind === 'unchanged') logger.info({ cause }, 'manifest unchanged; nothing was reloaded');
 }

@@ -8,7 +8,6 @@ import { headline, paint } from '../../report/text.ts';
 import { formatCoverage } from './coverage-text.ts';
 import { formatMutation, type MutantRow, type MutationReport } from './mutation-report.ts';
 
-/** The results of a test run, for every format. */
 export interface TestReport {
   readonly path: string;
   readonly testFile: CheckedTestFile;

@@ -20,7 +20,6 @@ import type { Terminal } from '../terminal.ts';
 
 export const DEFAULT_TEST_FILE = 'gateway.test.yaml';
 
-/** A test file without errors, and its manifest. */
 export interface TestedFiles {
   readonly testFile: CheckedTestFile;
   readonly planned: PlannedManifest;

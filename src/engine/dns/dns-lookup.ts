@@ -1,7 +1,6 @@
 import { type RecordWithTtl, Resolver } from 'node:dns';
 import { DnsError, type DnsErrorCode } from './resolution-status.ts';
 
-/** The addresses of a name. */
 export interface DnsResult {
   readonly ips: readonly string[];
   /** The shortest time to live of the addresses, in seconds. */
@@ -76,7 +75,6 @@ export class DnsLookup {
     this.#setTimeout(Math.max(this.#startedAt + TIMEOUT_MS - performance.now(), 0));
   }
 
-  /** Called when the last waiter leaves. */
   onLastWaiterLeft(): void {
     this.#setTimeout(ABANDONED_TIMEOUT_MS);
   }

@@ -25,7 +25,6 @@ export interface Breach {
   readonly methods: readonly string[];
 }
 
-/** Returns the members of a requirement that a route does not fulfil. */
 export function breachesOf(requirement: Requirement, required: RequiredRoute): Breach[] {
   return (Object.keys(REQUIREMENTS) as (keyof Requirement)[]).flatMap((member) => {
     if (requirement[member] === undefined) return [];

@@ -18,7 +18,6 @@ export interface TrackedEnvironment extends Environment {
   readonly expandGlob: (pattern: string) => readonly string[];
 }
 
-/** Wraps an environment and records the dependencies that are read through it. */
 export function trackDependencies(environment: Environment): {
   readonly dependencies: Dependencies;
   readonly environment: TrackedEnvironment;

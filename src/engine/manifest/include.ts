@@ -77,7 +77,6 @@ function withFile(finding: Finding, file: string): Finding {
   return { ...finding, location: { ...location, file }, ...(related && { related: { file, ...related } }) };
 }
 
-/** Returns the file of `invariants: { file }`. */
 function invariantsFileOf({ value }: Document): string | undefined {
   const invariants = isMap(value) ? value['invariants'] : undefined;
   const file = isMap(invariants) ? invariants['file'] : undefined;

@@ -7,7 +7,6 @@ import { isList, type YamlValue } from './yaml-values.ts';
 
 type Values = Readonly<Record<string, YamlValue>>;
 
-/** A value of `defaults`, and the file that has it. */
 interface RouteDefault extends DefaultKey {
   readonly document: Document;
   readonly value: YamlValue;
@@ -27,7 +26,6 @@ const ALWAYS = () => true;
 /** Routes without an upstream forward nothing. */
 const FORWARDS = ({ upstream }: Values) => upstream !== undefined;
 
-/** The keys that `defaults` may have. */
 const DEFAULT_KEYS: readonly DefaultKey[] = [
   { path: ['timeout'], fits: FORWARDS },
   { path: ['roles'], fits: ({ access, login }) => access !== 'public' || login !== undefined, isNarrowed: true },

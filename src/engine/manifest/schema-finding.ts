@@ -9,7 +9,6 @@ import type { YamlValue } from './yaml-values.ts';
 /** Quotes the value at a path if it may be printed. */
 export type ValueQuoter = (path: Path) => string;
 
-/** An error of the validator and the value that it is about. */
 interface SchemaErrorContext {
   readonly error: ErrorObject;
   readonly params: ErrorObject['params'];

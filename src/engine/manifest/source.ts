@@ -139,7 +139,6 @@ export function invalidByteOf(codeUnit: string): number | undefined {
   return byte >= 0x80 && byte <= 0xff ? byte : undefined;
 }
 
-/** An environment that reads the file system. */
 export interface FileEnvironment extends Environment {
   readonly listFolder: (path: string) => readonly string[];
   /** Returns when a file was last modified, in milliseconds since the Unix epoch; 0 if it does not exist. */

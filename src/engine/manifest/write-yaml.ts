@@ -4,7 +4,6 @@ import type { TextEdit } from '../problem/problem.ts';
 import { BLOCK_LIST, FLOW_LIST, FLOW_MAP, type OffsetRange, type ValuePositions } from './value-positions.ts';
 import type { YamlValue } from './yaml-values.ts';
 
-/** The text of a document, its values and their positions. */
 interface EditedText {
   readonly text: string;
   readonly value: YamlValue;

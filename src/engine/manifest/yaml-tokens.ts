@@ -39,7 +39,6 @@ export interface YamlComment {
   readonly text: string;
 }
 
-/** Returns the comments of YAML text, in order. */
 export function commentsOf(text: string): YamlComment[] {
   return tokenize(text).flatMap(({ kind, text, start }) => (kind === 'comment' ? [{ start, text }] : []));
 }

@@ -9,7 +9,6 @@ import type { Auth } from '../tokens/verifier.ts';
 import type { BodyRule } from '../validation/body-rule.ts';
 import type { ParameterRules } from '../validation/parameters.ts';
 
-/** A compiled route. */
 export interface Route {
   readonly id: string;
   /** Equal for equal definitions. */
@@ -52,7 +51,6 @@ export interface Route {
   readonly body: BodyRule | undefined;
 }
 
-/** A route that forwards requests. */
 export interface ForwardingRoute extends Route {
   readonly upstream: Upstream;
 }

@@ -1,7 +1,6 @@
 /** Work that can pause at each `yield`. */
 export type SlicedWork<Result> = Generator<undefined, Result>;
 
-/** Runs the work to its end without a pause. */
 export function runToEnd<Result>(steps: SlicedWork<Result>): Result {
   for (;;) {
     const step = steps.next();

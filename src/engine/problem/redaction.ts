@@ -50,7 +50,6 @@ export function redactCredentials(text: string): string {
   return text.includes('@') ? text.replaceAll(CREDENTIALS, dots) : text;
 }
 
-/** Returns a dot for each character of a text. */
 export function dots(text: string): string {
   return '•'.repeat(text.length);
 }

@@ -151,7 +151,6 @@ export class CounterSlots {
   }
 }
 
-/** Returns the place of a slot of a shard. */
 function placeOf(shard: number, slot: number): number {
   if (slot < MIN_SLOTS) return 1 + shard * MIN_SLOTS + slot;
   // The number of slots before the last doubling.

@@ -10,7 +10,6 @@ import { SHORT_NUMBER } from '../validation/json-scan.ts';
 import { parseStrictJson } from '../validation/strict-json.ts';
 import type { RateLimit, RateLimitKeyKind, RateLimitStage } from './rate-limit.ts';
 
-/** One part of a key. */
 export interface KeyPart {
   readonly kind: RateLimitKeyKind;
   readonly readValue: RateLimit['readValue'];

@@ -26,7 +26,6 @@ const COUNTS = [...OUTCOMES, 'evicted', 'overflowed', 'retained'] as const;
 export type LimitCount = (typeof COUNTS)[number];
 export type LimitRows = WorkerRows<LimitCount>;
 
-/** Returns the numbers in the buffer of a limit. */
 export function limitRows(buffer: SharedArrayBuffer, workerIndex: number): LimitRows {
   const cells = new Float64Array(buffer, WORKERS_AT, (MAX_WORKERS * WORKER_BYTES) / Float64Array.BYTES_PER_ELEMENT);
   return new WorkerRows(cells, COUNTS, workerIndex);
@@ -92,7 +91,6 @@ export type StoreFailureReason = keyof typeof STORE_FAILURES;
 /** `connecting`: there was no connection yet. `down`: requests do not wait for the store until it responds again. */
 export type StoreState = 'connecting' | 'up' | 'down';
 
-/** The state of a store of the active plan. */
 export interface StoreStatus {
   readonly id: string;
   readonly state: StoreState;

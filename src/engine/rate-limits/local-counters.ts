@@ -48,7 +48,6 @@ const MAX_TOLERANCE_MS = 0.001;
 interface LocalCount extends CountedRequest {
   /** The table of its counter. A reload can remove it. */
   readonly table: CounterTable;
-  /** The id of its counter. */
   readonly id: number;
   /** True if the counter is the common one of values without room. */
   readonly isOverflow: boolean;

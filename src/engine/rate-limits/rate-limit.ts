@@ -23,7 +23,6 @@ export type RateLimitKeyKind = 'client' | 'subject' | 'route' | 'body' | 'claim'
 /** The earliest step of a request after which the key is known. */
 export type RateLimitStage = 'match' | 'authorize' | 'validate';
 
-/** A compiled rate limit. */
 export interface RateLimit {
   readonly id: string;
   /** Equal for limits that share counters: a reload that changes only the rate or the mode continues to count. */

@@ -8,7 +8,6 @@ import { LiveStores } from './live-stores.ts';
 import { type CountedRequest, type Counters, LocalCounters, type StoreFailure } from './local-counters.ts';
 import type { RateLimit, RateLimitFacts, RouteRateLimits } from './rate-limit.ts';
 
-/** A request that a limit has counted. */
 export interface AppliedLimit {
   readonly limit: RateLimit;
   readonly value: string;

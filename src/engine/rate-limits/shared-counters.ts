@@ -73,7 +73,6 @@ function intervalOf({ periodMs, requests }: RateLimit): number {
   return Math.ceil((periodMs * 1_000) / requests);
 }
 
-/** A request that a store has counted. */
 interface SharedCount extends CountedRequest {
   /** Identifies the counter: later ones of the same value do not contain the request. */
   readonly counter: number;

@@ -26,7 +26,6 @@ export class InexactNumbers {
 /** Represents the holder of the root value, whose key is `''`. */
 export const ROOT_HOLDER = {};
 
-/** The comparisons of a schema that compares numbers. */
 export interface NumberComparison {
   readonly isIntegerOnly: boolean;
   /** True if the schema compares complete lists and objects. */

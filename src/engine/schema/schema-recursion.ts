@@ -8,7 +8,6 @@ import { inPlaceSchemasOf, isMap, type LocatedSchema, targetsIn } from './schema
 const MESSAGE =
   'two branches of this recursion may validate the same member, so each level multiplies the work; write the recursion once, outside of the branches';
 
-/** A schema and the schemas that it leads to. */
 interface Node {
   readonly at: Path;
   /** Pointers to the schemas that it leads to, for the same value or for parts of it. */

@@ -8,7 +8,6 @@ const IN_PLACE_KEYWORDS = keywordsWith({ appliesTo: 'value' });
 const IN_PLACE = new Set(['$ref', ...IN_PLACE_KEYWORDS]);
 const CONDITIONS = new Set(keywordsWith({ isCondition: true }));
 
-/** True if a keyword's value is data, not a schema. */
 export function isDataKeyword(keyword: string): boolean {
   return DATA_KEYWORDS.has(keyword);
 }

@@ -9,7 +9,6 @@ export interface ListenAddress {
   readonly socket?: SocketFile;
 }
 
-/** The file of a unix socket. */
 export interface SocketFile {
   readonly path: string;
   /** The permissions, as a number. */
@@ -133,7 +132,6 @@ function blockList(...blocks: [address: string, prefix: number][]): BlockList {
   return list;
 }
 
-/** Returns the family of an IP address. */
 export function familyOf(address: string): 'ipv4' | 'ipv6' {
   return address.includes(':') ? 'ipv6' : 'ipv4';
 }

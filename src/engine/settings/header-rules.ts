@@ -8,7 +8,6 @@ export type HeaderRules = ReturnType<typeof compileHeaderRules>;
 /** `claim`: in a request, from a claim of the caller. */
 type Side = 'request' | 'response' | 'claim';
 
-/** Compiles the header rules of a route for one direction. */
 export function compileHeaderRules(rules: Entry | RequestHeaderRules, side: Side, path: Path, findings: Finding[]) {
   checkHeaderRules(rules, side, path, findings);
   // Headers to add, as alternating names and values.
@@ -27,7 +26,6 @@ export function compileHeaderRules(rules: Entry | RequestHeaderRules, side: Side
   };
 }
 
-/** Checks the names of headers that are set from claims. */
 export function checkClaimHeaders(names: readonly string[], path: Path, findings: Finding[]): void {
   checkHeaderRules(
     { set: Object.fromEntries(names.map((name) => [name, ''])), remove: [] },

@@ -9,7 +9,6 @@ import { parseStrictJson } from './strict-json.ts';
 import { ValidationPool } from './validation-pool.ts';
 import type { Overload } from './validation-thread.ts';
 
-/** The body that a route accepts. */
 export interface BodyRule {
   /** A longer body is refused as soon as its length is known. */
   readonly limitBytes: number;
@@ -34,7 +33,6 @@ export interface CancellablePromise<Result = ValidationResult> extends Promise<R
   readonly cancel: () => void;
 }
 
-/** The result of the validation of a body or of parameters. */
 export interface ValidationResult {
   /** Empty if the body is valid. */
   readonly violations: readonly Violation[];

@@ -71,7 +71,6 @@ interface StreamedFormat {
   readonly validatorFor: (contentType: string) => StreamValidator | undefined;
 }
 
-/** Compiles the types and the validation of a streamed body. */
 function compileStreamValidation(
   body: BodyEntry,
   path: Path,

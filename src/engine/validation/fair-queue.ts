@@ -2,7 +2,6 @@ import { UsageByKey } from '../gateway/fairness/client-key.ts';
 import { nextInRotation, RoundRobinQueue } from '../gateway/fairness/round-robin-queue.ts';
 import { getOrCreate } from '../get-or-create.ts';
 
-/** A queued job of a route and a client. */
 export interface FairQueueItem {
   readonly route: string;
   readonly client: string;
@@ -34,7 +33,6 @@ export class FairQueue<Job extends FairQueueItem> {
     this.#size += 1;
   }
 
-  /** True if a job is queued whose route may run. */
   hasNext(mayRun: (route: string) => boolean): boolean {
     return this.#routes.keys().some(mayRun);
   }

@@ -9,7 +9,6 @@ import type { ParameterValidator } from './parameter-value.ts';
 const RULE = 'parameters';
 const REFUSED = 'so every request with this parameter is refused';
 
-/** A parameter of a route. */
 export interface Parameter {
   readonly kind: 'headers' | 'params' | 'query';
   readonly path: Path;

@@ -20,7 +20,6 @@ export interface ResponseSearch extends Pick<LoginResponse, 'status' | 'reason' 
   readonly bodyEnd: number;
 }
 
-/** The message to a worker. */
 export interface ValidationWorkerRequest {
   /** Identifies the root; the root itself is sent with the first request that needs it. */
   readonly rootId: number | undefined;
@@ -31,7 +30,6 @@ export interface ValidationWorkerRequest {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** The message from a worker. */
 export interface ValidationWorkerResponse {
   readonly violations: readonly (readonly Violation[])[];
   readonly searchResult: ResponseTokens | LoginErrorCode | undefined;
@@ -140,7 +138,6 @@ function idOf(root: SchemaRoot): number {
 /** The reason why a job did not run: the queue is full, its client's or route's share of it is, or the job waited too long. */
 export type Overload = 'queue_full' | 'queue_share' | 'queue_wait';
 
-/** The result of a job. */
 export interface ValidationJobResult {
   readonly violations: ValidationWorkerResponse['violations'];
   /** The result of the search; `undefined` if there was none, or it did not finish. */

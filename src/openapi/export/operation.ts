@@ -15,7 +15,6 @@ interface OperationPlace {
   readonly hasRest: boolean;
 }
 
-/** An OpenAPI operation. */
 export interface DescribedOperation extends Readonly<Record<string, unknown>> {
   readonly parameters?: readonly object[];
 }

@@ -16,7 +16,6 @@ export interface PathTemplate {
   readonly routes: ReadonlyMap<string, Route>;
 }
 
-/** The paths of a plan. */
 export interface PathTemplates {
   readonly templates: readonly PathTemplate[];
   /** The template that describes a route best: its own path, or the one whose last parameter stands for the rest. */

@@ -37,7 +37,6 @@ export function createResponseComponents() {
   };
 }
 
-/** Describes the response of a route without an upstream. */
 function describeOwnResponse({ headers, body, locationOf }: NonNullable<Route['ownResponse']>): object {
   const contentType = headers.find(
     (_, index) => index % 2 === 1 && headers[index - 1]?.toLowerCase() === 'content-type',

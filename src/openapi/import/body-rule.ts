@@ -11,7 +11,6 @@ const JSON_TYPE = /^application\/(?:.+\+)?json$/i;
 const UTF_8 = /^[^;]*;\s*charset=(?:utf-8|"utf-8")\s*$/i;
 const FORM_TYPE = 'multipart/form-data';
 
-/** Returns `body` of a route. */
 export function bodyRuleOf(operation: Operation, context: ImportContext): object {
   const { method, value, origin } = operation;
   const { document, report } = context;

@@ -4,7 +4,6 @@ import type { OpenApiDocument, ReportLoss } from './openapi-document.ts';
 
 /** Settings for the parts that a document leaves open. */
 export interface ImportOptions {
-  /** The name of the upstream. */
   readonly upstream: string;
   /** A path before all others: `/api`. May be empty. */
   readonly prefix: string;

@@ -7,7 +7,6 @@ import type { Source } from '../../engine/manifest/source.ts';
 import type { Finding, Path, Range } from '../../engine/problem/finding.ts';
 import { isMap, referencePath } from '../../engine/schema/schema-walk.ts';
 
-/** A value of a document, and its path. */
 export interface LocatedValue {
   readonly value: unknown;
   readonly path: Path;
@@ -26,7 +25,6 @@ export interface Loss {
   readonly message: string;
 }
 
-/** Records a loss. */
 export type ReportLoss = (path: Path, effect: Loss['effect'], message: string) => void;
 
 /** A document cannot be read, or not be compared with a manifest. The message says why. */

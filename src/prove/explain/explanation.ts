@@ -79,7 +79,6 @@ export interface ExplanationLocation {
   readonly pointer: string;
 }
 
-/** A route, and its line. */
 export interface NearRoute extends Pick<ExplanationLocation, 'file' | 'line'> {
   readonly id: string;
   readonly methods: readonly string[];

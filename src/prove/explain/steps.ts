@@ -207,7 +207,6 @@ function explainResponse({ entry, routePath, refusal }: ExplainContext): StepExp
   return explanation('buffered until every token in it is verified and has an allowed role', [...routePath, 'login']);
 }
 
-/** Explains the rate limits that apply at one stage of a request. */
 function explainLimits(stage: RateLimitStage, context: ExplainContext): StepExplanation | undefined {
   const { route, routePath, refusal, planned } = context;
   const limits = route?.rateLimits?.[stage] ?? [];

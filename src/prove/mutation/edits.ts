@@ -19,7 +19,6 @@ export function withoutValue(manifest: Manifest, path: Path): Manifest {
   });
 }
 
-/** Returns a copy of the manifest with one more item in the list at a path. */
 export function withItems(manifest: Manifest, path: Path, ...items: readonly unknown[]): Manifest {
   return edited(manifest, path, (holder, key) => {
     holder[key] = [...((holder[key] as unknown[] | undefined) ?? []), ...items];

@@ -10,7 +10,6 @@ import type { Expectation, TestCase, TestFile } from '../testing/test-file.gener
 import type { Probe } from './mutant.ts';
 import { pathOf } from './probes.ts';
 
-/** Runs a test case against one manifest. */
 export type RunCase = (testCase: TestCase) => Promise<TestResult>;
 
 /** A manifest as the search for a case uses it. */

@@ -14,7 +14,6 @@ export interface Mutator {
   readonly find: (original: MutationContext) => Iterable<Mutant>;
 }
 
-/** Mutators by their ids. */
 export type Mutators = Readonly<Record<string, Omit<Mutator, 'id'>>>;
 
 /** A changed manifest. A good test file has a case that passes with the original and fails with this one. */

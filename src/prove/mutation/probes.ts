@@ -5,7 +5,6 @@ import { acceptedEntries, type TokenEntry, tokenEntries } from '../../engine/tok
 import type { CaseHeaders } from '../testing/test-file.generated.ts';
 import type { Probe, TestedRoute } from './mutant.ts';
 
-/** Returns the probe with other members of its request. */
 export function withRequest(probe: Probe, change: Partial<Probe['request']>): Probe {
   return { ...probe, request: { ...probe.request, ...change } };
 }

@@ -10,7 +10,6 @@ import { createRunCase, findCase, type SearchedManifest } from './missing-case.t
 import type { Mutant, MutationContext } from './mutant.ts';
 import { MUTATORS } from './mutators.ts';
 
-/** The changed manifests of a test run, by their result. */
 export interface MutationResult {
   readonly noticed: number;
   /** Those that no test case noticed, each with a case that does, as YAML. */

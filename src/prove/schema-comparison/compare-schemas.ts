@@ -17,7 +17,6 @@ export interface SchemaLocation {
 
 /** A schema, and the gateway that validates with it. */
 export interface ComparedSchema extends SchemaLocation {
-  /** True if the gateway accepts a value. */
   readonly accepts: (value: unknown) => boolean;
   /** True if the gateway refuses a value because of the schema. */
   readonly refuses: (value: unknown) => boolean;

@@ -9,7 +9,6 @@ export function jsonTypeOf(value: unknown): JsonType {
   return typeof value as JsonType;
 }
 
-/** True if a value has a type that JSON Schema names. */
 export function hasType(value: unknown, type: string): boolean {
   return type === 'integer' ? Number.isInteger(value) : jsonTypeOf(value) === type;
 }

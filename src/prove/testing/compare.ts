@@ -3,7 +3,6 @@ import type { Plan } from '../../engine/plan/plan.ts';
 import type { OfflineOutcome } from '../offline/offline-gateway.ts';
 import type { Expectation, ExpectedHeaders, ExpectedUpstream, TestCase } from './test-file.generated.ts';
 
-/** A member of the outcome that differs from the expected one. */
 export interface Mismatch {
   /** The member of `expect`, as a path: `['upstream', 'url']`. */
   readonly path: readonly string[];
@@ -12,7 +11,6 @@ export interface Mismatch {
   readonly actual: unknown;
 }
 
-/** Compares the outcome of a test case with the expected one. */
 export function compareOutcome(expected: Expectation, outcome: OfflineOutcome, plan: Plan): Mismatch[] {
   const { record, response, upstreamRequest } = outcome;
   const { refusal, reported = [] } = record;

@@ -1,7 +1,6 @@
 import { finished, pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 
-/** A log to read. */
 export interface LogInput {
   /** The name in reports. */
   readonly name: string;

@@ -6,7 +6,6 @@ import type { TestFile } from '../../prove/testing/test-file.generated.ts';
 import type { Observation, UnrecordedCounts } from './observe-requests.ts';
 import type { RecordedCase } from './recorded-cases.ts';
 
-/** The parts of a recorded test file. */
 interface RecordedFile {
   /** The path of the manifest, and values for the environment variables that it requires. */
   readonly manifest: string;

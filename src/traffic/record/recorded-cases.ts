@@ -15,7 +15,6 @@ export interface RecordedCase {
   readonly hasLoggedRole: boolean;
 }
 
-/** A test case with the result of an observation. */
 export interface FoundCase {
   readonly observation: Observation;
   readonly testCase: TestCase;

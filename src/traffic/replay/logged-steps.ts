@@ -37,7 +37,6 @@ export class LoggedSteps implements RequestSteps<LoggedCaller> {
     this.#rulesOf = rulesOf;
   }
 
-  /** The matched route. */
   get route(): Route | undefined {
     return this.#rules?.route;
   }

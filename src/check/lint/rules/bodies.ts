@@ -7,7 +7,6 @@ import { findingAt, findingAtKey, rulesOf } from '../rule.ts';
 const BUFFERED_BYTES = 32 * 1024 ** 2;
 const STREAMED_BYTES = 1024 ** 3;
 
-/** Rules for the bodies of routes and the schemas of the manifest. */
 export const BODY_RULES = rulesOf('validation', {
   'body-large': {
     level: ['warning', 'recommended'],

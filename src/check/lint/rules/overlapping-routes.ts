@@ -8,7 +8,6 @@ import { isStricter } from '../../../engine/routing/router.ts';
 import type { LintContext, LintRoute } from '../lint-context.ts';
 import { findingAt, rulesOf } from '../rule.ts';
 
-/** Rules for routes whose paths match the same requests. */
 export const OVERLAPPING_ROUTE_RULES = rulesOf('routes', {
   'route-ambiguous': {
     level: ['warning', 'recommended'],

@@ -9,7 +9,6 @@ import { isMap } from '../../../engine/schema/schema-walk.ts';
 import { hasWriteMethod, type LintRoute, type LintUpstream, type Schema, usedLimits } from '../lint-context.ts';
 import { findingAt, findingAtKey, rulesOf } from '../rule.ts';
 
-/** Rules for rate limits and the stores that count them. */
 export const RATE_LIMIT_RULES = rulesOf('limits', {
   'login-unlimited': {
     level: ['warning', 'recommended'],

@@ -112,7 +112,6 @@ function isExempt([first, , third, fourth, fifth]: Path): boolean {
 
 const mayHoldValues = (path: Path) => !isExempt(path);
 
-/** The keys of maps of headers. */
 const HEADER_MAPS: ReadonlySet<unknown> = new Set(['set', 'headers', 'responseHeaders']);
 /** Variables of nginx and Kong, Caddy and KrakenD, and Envoy. */
 const REQUEST_VARIABLE =

@@ -85,7 +85,6 @@ export function scalarEnd({ text, at, flowDepth }: Cursor): number {
   return PLAIN_START.test(text) ? plainEnd(text, at, flowDepth > 0) : quotedEnd(text, at);
 }
 
-/** True for a scalar with quotes. */
 export function isQuoted(text: string, start: number): boolean {
   return text[start] === '"' || text[start] === "'";
 }

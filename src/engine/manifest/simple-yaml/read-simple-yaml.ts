@@ -61,7 +61,6 @@ class SimpleReader {
     return {
       value,
       positions: this.#positions,
-      /** The offsets of the comments. */
       comments: cursor.comments,
       /** True if a scalar without quotes has a character that looks like one of YAML. */
       hasLookAlike: this.#hasLookAlike,

@@ -11,7 +11,6 @@ type ClientOptions = Omit<RedisClientOptions, 'RESP' | 'modules' | 'functions' |
 /** The oldest protocol, which proxies for Redis understand too. */
 const PROTOCOL = 2;
 
-/** The address of one Redis or Sentinel server. */
 export interface RedisAddress {
   readonly host: string;
   readonly port: number;

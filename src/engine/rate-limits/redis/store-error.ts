@@ -1,6 +1,5 @@
 import { STORE_FAILURES, type StoreFailureReason } from '../limit-status.ts';
 
-/** An error of a store. */
 export class StoreError extends Error {
   readonly reason: StoreFailureReason;
 

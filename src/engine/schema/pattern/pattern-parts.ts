@@ -144,7 +144,6 @@ export function unicodeRanges(classEscape: string): string {
   return ranges;
 }
 
-/** Formats a code point for RE2. */
 function hex(codePoint: number): string {
   return `\\x{${codePoint.toString(16)}}`;
 }

@@ -89,5 +89,4 @@ function corsRequests(base: Probe, origins: readonly string[]): Probe[] {
   return [preflight, base].flatMap((probe) => pages.map((origin) => withHeader(probe, 'Origin', origin)));
 }
 
-/** The address of the client in a test case. */
 const CLIENT_ADDRESS = '127.0.0.1';
