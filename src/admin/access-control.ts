@@ -8,11 +8,7 @@ import { type AdminResponse, problemDetails } from './admin-endpoint.ts';
 export type AdminListener = NonNullable<Plan['admin']>;
 
 /** Returns the refusal of a request to the admin API, or `undefined` if the request is allowed. */
-export function accessRefusal(
-  rules: AdminListener,
-  request: IncomingMessage,
-  isPublic: boolean,
-): AdminResponse | undefined {
+export function accessRefusal(rules: AdminListener, request: IncomingMessage, isPublic: boolean) {
   return (
     hostRefusal(rules, request) ??
     originRefusal(request) ??

@@ -121,12 +121,7 @@ export function jsonResponse(value: unknown, status = 200): AdminResponse {
 }
 
 /** Counts a refusal because of too many requests, and returns the response. @param path the endpoint */
-export function busyResponse(
-  metrics: AdminMetrics,
-  path: string,
-  detail: string,
-  retryAfterSeconds = 1,
-): AdminResponse {
+export function busyResponse(metrics: AdminMetrics, path: string, detail: string, retryAfterSeconds = 1) {
   metrics.refused.add({ path });
   return problemDetails(503, detail, { 'Retry-After': String(retryAfterSeconds) });
 }

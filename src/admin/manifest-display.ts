@@ -33,10 +33,7 @@ export interface FileDisplay {
 }
 
 /** Finds the secrets and the routes of texts. Takes hundreds of milliseconds for a large manifest. */
-export function createFileDisplays(
-  sources: readonly Source[],
-  problems: readonly SecretProblem[],
-): readonly FileDisplay[] {
+export function createFileDisplays(sources: readonly Source[], problems: readonly SecretProblem[]) {
   return sources.map(({ path, text }) => {
     const parsed = parseText(text);
     const starts = lineStarts(text);
@@ -60,11 +57,7 @@ export interface ManifestLines {
 }
 
 /** Returns the lines of a route, by its index in the merged manifest: the routes of each file follow those of the previous one. */
-export function linesOfRoute(
-  sources: readonly Source[],
-  displays: readonly FileDisplay[],
-  index: number,
-): ManifestLines {
+export function linesOfRoute(sources: readonly Source[], displays: readonly FileDisplay[], index: number) {
   let at = 3 * index;
   for (const [number, { secrets, routes }] of displays.entries()) {
     const source = sources[number];

@@ -1,6 +1,6 @@
 import type { Severity } from '../engine/problem/finding.ts';
 import { markdownTable, tableCell } from '../report/markdown.ts';
-import type { Facts, TextRow } from '../report/report.ts';
+import type { Facts } from '../report/report.ts';
 import { pluralize } from '../report/text.ts';
 import type { ChangeKind } from '../traffic/compare-outcomes.ts';
 import { type ChangeGroup, MAX_CALLERS } from '../traffic/comparison.ts';
@@ -22,11 +22,7 @@ export const CHANGE_SEVERITIES = {
 export const MAX_CHANGES = 50;
 
 /** Returns a change as a row. `names` are those of the two manifests. */
-export function changeRow(
-  { kind, from, to, ...group }: Change,
-  names: readonly [string, string],
-  more: Facts,
-): TextRow {
+export function changeRow({ kind, from, to, ...group }: Change, names: readonly [string, string], more: Facts) {
   const facts: Facts = [[names[0], outcomeText(from)], [names[1], outcomeText(to)], ...more];
   return { rule: kind, severity: CHANGE_SEVERITIES[kind], message: requestsText(group), facts };
 }

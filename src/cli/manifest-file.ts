@@ -1,4 +1,4 @@
-import { type LoadResult, load, type PlannedManifest } from '../engine/load.ts';
+import { type LoadResult, load } from '../engine/load.ts';
 import {
   createFileEnvironment,
   decodeText,
@@ -21,10 +21,7 @@ export function loadFile(path: string, env: Environment['env']): LoadResult & So
 }
 
 /** Reads and loads a manifest file. Prints the problems and returns `undefined` if it has errors. */
-export function loadPlanned(
-  path: string,
-  { env, err, errColour }: Pick<Terminal, 'env' | 'err' | 'errColour'>,
-): (PlannedManifest & Source) | undefined {
+export function loadPlanned(path: string, { env, err, errColour }: Pick<Terminal, 'env' | 'err' | 'errColour'>) {
   const loaded = loadFile(path, env);
   if (loaded.plan !== undefined) return loaded;
   err(formatProblems(loaded.problems, loaded.sources, errColour));
@@ -67,12 +64,7 @@ export function readOrFail<Result>(path: string, remedy: string, read: () => Res
 }
 
 /** Creates the error for a file that cannot be read. `remedy` says what to do. */
-export function unreadableFileError(
-  path: string,
-  error: unknown,
-  remedy: string,
-  maxBytes = MAX_FILE_BYTES,
-): CommandError {
+export function unreadableFileError(path: string, error: unknown, remedy: string, maxBytes = MAX_FILE_BYTES) {
   const code = fileErrorCode(error);
   if (code === 'EFBIG') return new CommandError(`${path}: larger than ${maxBytes} bytes; split it into several files`);
   if (code === 'ENOENT') return new CommandError(`${path}: no such file; ${remedy}`);

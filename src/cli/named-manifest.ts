@@ -19,10 +19,7 @@ export function namedManifest(values: OptionValues<typeof MANIFEST_OPTIONS>, pos
 }
 
 /** Returns the manifests that are named as `FILE` or `-c FILE`, or the default one. */
-export function namedManifests(
-  { config = [] }: OptionValues<typeof MANIFEST_OPTIONS>,
-  positionals: readonly string[],
-): readonly string[] {
+export function namedManifests({ config = [] }: OptionValues<typeof MANIFEST_OPTIONS>, positionals: readonly string[]) {
   const files = [...config, ...positionals];
   return files.length === 0 ? [DEFAULT_MANIFEST] : [...new Set(files.map((path) => relativePath(fileIn(path))))];
 }

@@ -91,10 +91,7 @@ export function formatOption(formats: Readonly<Record<string, unknown>>, summary
 }
 
 /** Returns the name of the format that `--format` states, or of the first one. Throws a `UsageError` for an unknown name. */
-export function parseFormat<Name extends string>(
-  formats: Readonly<Record<Name, unknown>>,
-  text: string | undefined,
-): Name {
+export function parseFormat<Name extends string>(formats: Readonly<Record<Name, unknown>>, text: string | undefined) {
   const names = Object.keys(formats) as Name[];
   return parseChoice('--format', text, names, names[0] as Name);
 }

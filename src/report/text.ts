@@ -67,12 +67,7 @@ export function formatProblems(
 }
 
 /** Formats one line for each problem, or group of equal ones, below the names of their files. */
-export function formatStylish(
-  problems: readonly Problem[],
-  files: readonly string[],
-  colour: boolean,
-  max: number,
-): string {
+export function formatStylish(problems: readonly Problem[], files: readonly string[], colour: boolean, max: number) {
   const { groups, omitted } = groupProblems(problems, max);
   const parts = files.map((path) => {
     const inFile = groups.filter(({ first }) => first.file === path);

@@ -141,11 +141,7 @@ export class OutcomeComparison<Witness> {
   }
 
   /** Adds requests to the group of a change. Returns `undefined` if there are too many groups. */
-  #groupOf(
-    key: string,
-    { kind, from, to }: Pick<ChangeGroup<Witness>, 'kind' | 'from' | 'to'>,
-    requests: number,
-  ): CountedGroup<Witness> | undefined {
+  #groupOf(key: string, { kind, from, to }: Pick<ChangeGroup<Witness>, 'kind' | 'from' | 'to'>, requests: number) {
     const { groups } = this.#totals;
     let group = groups.get(key);
     if (group === undefined) {

@@ -192,12 +192,7 @@ function renderBlockScalar(text: string, header: string, block: Block | undefine
 }
 
 /** Renders a comment line or an empty line. A comment belongs to the block with the same column. */
-function renderComment(
-  { column, tokens }: SourceLine,
-  open: readonly Block[],
-  nextColumn?: number,
-  nextTo?: number,
-): string {
+function renderComment({ column, tokens }: SourceLine, open: readonly Block[], nextColumn?: number, nextTo?: number) {
   const [token] = tokens;
   if (token === undefined) return '';
   const block = open.findLast(({ from }) => from === column);

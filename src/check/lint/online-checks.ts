@@ -28,10 +28,7 @@ export async function checkOnline(valid: ValidManifest): Promise<Finding[]> {
   return findings;
 }
 
-async function checkEndpoint(
-  { upstream }: LintUpstream,
-  endpoint: LintUpstream['endpoints'][number],
-): Promise<Finding[]> {
+async function checkEndpoint({ upstream }: LintUpstream, endpoint: LintUpstream['endpoints'][number]) {
   const finding = (rule: string, message: string) => [
     { ...findingAt(endpoint.path, message), rule, severity: 'warning' } as const,
   ];

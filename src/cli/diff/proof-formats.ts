@@ -44,12 +44,7 @@ function summaryOf({ property, holds, omitted }: ChangeProof): string {
 }
 
 /** Returns the allowances with the requests that they open. */
-function openedLines(
-  { allow, proof }: ProofReport,
-  start: string,
-  indent: string,
-  format: (text: string) => string,
-): string {
+function openedLines({ allow, proof }: ProofReport, start: string, indent: string, format: (text: string) => string) {
   const lines = proof.allowed.flatMap(({ allowance: { line, why }, opened }) => [
     `${start}${allow}:${line} opens ${opened.length === 0 ? 'nothing, so remove it' : 'exactly'}: ${start === '' ? why : tableCell(why)}\n`,
     ...opened.map(({ witness }) => `${indent}${format(exampleOf(witness ?? {}))}\n`),

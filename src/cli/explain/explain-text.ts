@@ -55,11 +55,7 @@ function formatStep({ step, verdict, message, locations }: ExplanationStep, mani
 const WIDTH = 12;
 const INDENT = ' '.repeat(WIDTH + 2);
 
-function formatInvariant(
-  { id, why, exception, ...place }: ExplainedInvariant,
-  manifest: string,
-  colour: boolean,
-): string {
+function formatInvariant({ id, why, exception, ...place }: ExplainedInvariant, manifest: string, colour: boolean) {
   const reason = exception ?? why;
   const text = `${id}${exception === null ? '' : ' excepts this route'}${reason === null ? '' : `: ${reason}`}`;
   const suffix = paint(printable(`  ${place.file ?? manifest}:${place.line}`), 'dim', colour);

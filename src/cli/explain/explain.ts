@@ -6,9 +6,9 @@ import { suggestion } from '../../engine/problem/did-you-mean.ts';
 import { isMap } from '../../engine/schema/schema-walk.ts';
 import { tokenEntries } from '../../engine/tokens/token-entries.ts';
 import { explain } from '../../prove/explain/explain-request.ts';
-import { createOfflineRequest, headerValue, type OfflineRequest } from '../../prove/offline/request-bytes.ts';
+import { createOfflineRequest, headerValue } from '../../prove/offline/request-bytes.ts';
 import { callerOfRole } from '../../prove/offline/role-claims.ts';
-import type { Caller, CallerClaims } from '../../prove/offline/stub-verifier.ts';
+import type { CallerClaims } from '../../prove/offline/stub-verifier.ts';
 import { toJson } from '../../report/report.ts';
 import { loadPlanned, readOrFail } from '../manifest-file.ts';
 import { chooseManifest, SINGLE_MANIFEST_OPTIONS } from '../named-manifest.ts';
@@ -69,12 +69,7 @@ export const verb: Verb = {
   },
 };
 
-function readRequest(
-  method: string,
-  url: string,
-  lines: readonly string[],
-  bodyFile: string | undefined,
-): OfflineRequest {
+function readRequest(method: string, url: string, lines: readonly string[], bodyFile: string | undefined) {
   if (/[\r\n]/.test([method, url, ...lines].join('')))
     throw new UsageError('the method, URL and headers cannot contain line breaks; remove them');
   const headers = lines.flatMap(readHeader);
@@ -94,10 +89,7 @@ function readHeader(line: string): string[] {
   return [line.slice(0, colon), line.slice(colon + 1).trim()];
 }
 
-function callerOf(
-  { role, claims, anonymous, issuer }: OptionValues<typeof OPTIONS>,
-  manifest: Manifest,
-): Caller | undefined {
+function callerOf({ role, claims, anonymous, issuer }: OptionValues<typeof OPTIONS>, manifest: Manifest) {
   const { auth } = manifest;
   if ([role, claims, anonymous].filter((option) => option !== undefined).length > 1)
     throw new UsageError('--role, --claims and --anonymous exclude each other; use one');

@@ -38,10 +38,7 @@ export function formatLogLine(json: string, colour: boolean): string {
   return `${clock} ${message}${membersOf(others, colour)}`;
 }
 
-function formatRequest(
-  { status, method = '', path = '', ms, ...others }: Record<string, unknown>,
-  colour: boolean,
-): string {
+function formatRequest({ status, method = '', path = '', ms, ...others }: Record<string, unknown>, colour: boolean) {
   const style = Number(status) >= 500 ? 'red' : Number(status) >= 400 ? 'yellow' : 'green';
   const code = status === undefined ? paint('---', 'red', colour) : paint(String(status), style, colour);
   const request = `${String(method).padEnd(7)} ${printable(String(path))}`;

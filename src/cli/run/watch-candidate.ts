@@ -42,12 +42,7 @@ export function watchCandidate(
 }
 
 /** Logs that a candidate was loaded or rejected, and prints its problems for a person. */
-function logCandidate(
-  file: string,
-  outcome: ReloadOutcome,
-  { log: { logger }, notes }: Streams,
-  colour: boolean,
-): void {
+function logCandidate(file: string, outcome: ReloadOutcome, { log: { logger }, notes }: Streams, colour: boolean) {
   if (outcome.kind === 'accepted') {
     const { hash, summary } = outcome;
     logger.info({ file, hash, summary }, 'candidate loaded; the gateway compares requests with it');

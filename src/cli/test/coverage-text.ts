@@ -10,10 +10,7 @@ const MAX_NAMES = 10;
 type Uncovered = CoverageSummary['uncovered'];
 
 /** Formats the figures and the units that no case covers, in at most `max` lines. Without a limit, every route has its own line. */
-export function formatCoverage(
-  { percent, routes, roles, refusals, values, uncovered }: CoverageSummary,
-  max: number,
-): string {
+export function formatCoverage({ percent, routes, roles, refusals, values, uncovered }: CoverageSummary, max: number) {
   const format = ({ covered, total }: CoverageCount, noun: string) => `${covered} of ${pluralize(total, noun)}`;
   const figures = [
     format(routes, 'route'),

@@ -86,11 +86,7 @@ function parseDuration(text = '10m'): number {
 }
 
 /** Runs the test file once. `files` receives the text of each file by its path, or `undefined` if it could not be read. */
-async function runOnce(
-  options: TestOptions,
-  terminal: Terminal,
-  files = new Map<string, string | undefined>(),
-): Promise<ExitCode> {
+async function runOnce(options: TestOptions, terminal: Terminal, files = new Map<string, string | undefined>()) {
   const tested = readTestedFiles(options, terminal, files);
   if (tested === undefined) return 1;
   const { testFile, planned } = tested;

@@ -224,11 +224,7 @@ export class HostName implements DnsLookupListener {
 
 const OUTCOME_BY_CODE = { ENOTFOUND: 'not_found', EAI_AGAIN: 'failed', ETIMEOUT: 'timeout' } as const;
 
-function deliverLater(
-  waiter: AddressCallback,
-  error: DnsError | undefined,
-  addresses: readonly HostAddress[],
-): () => void {
+function deliverLater(waiter: AddressCallback, error: DnsError | undefined, addresses: readonly HostAddress[]) {
   process.nextTick(waiter, error, addresses);
   return () => undefined;
 }

@@ -197,11 +197,7 @@ function positionsAsRead(segments: readonly SentSegment[]): FreeText[] {
 }
 
 /** Returns the segments with the literals of a folded pattern as free texts; `undefined` if it has none there. */
-function fill(
-  segments: readonly SentSegment[],
-  free: readonly FreeText[],
-  pattern: Pattern,
-): SentSegment[] | undefined {
+function fill(segments: readonly SentSegment[], free: readonly FreeText[], pattern: Pattern) {
   const filled = segments.map(({ texts, ...rest }) => ({ ...rest, texts: [...texts] }));
   let isFilled = false;
   for (const { segment, text, position } of free) {

@@ -110,10 +110,7 @@ function breachOfRateLimit(rateLimit: 'any' | string[], { rateLimits }: Route): 
   return missing === undefined ? undefined : `does not have the rate limit "${missing}"`;
 }
 
-function breachOfBody(
-  { schema, maxBytes, types }: NonNullable<Requirement['body']>,
-  { route, entry }: RequiredRoute,
-): string | undefined {
+function breachOfBody({ schema, maxBytes, types }: NonNullable<Requirement['body']>, { route, entry }: RequiredRoute) {
   // The gateway discards the body.
   if (route.ownResponse !== undefined) return undefined;
   const { body } = entry;

@@ -150,11 +150,7 @@ function* readTexts(read: Pattern, at: number, hasSlashes: boolean): Generator<R
 }
 
 /** Yields a path with segments that servers do not read: they only have to match the route. */
-function* withRest(
-  segments: readonly SentSegment[],
-  { sent, maxLength }: ReadPatterns,
-  at: number,
-): Generator<readonly SentSegment[]> {
+function* withRest(segments: readonly SentSegment[], { sent, maxLength }: ReadPatterns, at: number) {
   const others = sent.slice(at);
   const fixed = others.filter(({ kind }) => kind !== 'rest');
   const path = [...segments, ...fixed.map((one) => (one.kind === 'literal' ? { texts: [one.text] } : ANY))];

@@ -15,11 +15,7 @@ const MAX_FILES = 1_000;
 type Report = (path: Path, message: string) => void;
 
 /** Parses a manifest and its included files into one document. Never throws, even for invalid text. */
-export function readDocument(
-  source: Source,
-  environment: TrackedEnvironment,
-  parseText: DocumentParser = parse,
-): { document: Document; findings: Finding[] } {
+export function readDocument(source: Source, environment: TrackedEnvironment, parseText: DocumentParser = parse) {
   const main = parseText(source);
   const patterns = includeGlobs(main.document);
   if (main.findings.length > 0) return main;

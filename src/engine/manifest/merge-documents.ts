@@ -19,10 +19,7 @@ interface Origin {
  * Merges a manifest and its included files into one document: concatenates the routes, with the defaults of their files, and unites
  * the maps of upstreams and schemas. Removes ignored keys. Reports a name that two files define.
  */
-export function mergeDocuments(
-  main: Document,
-  included: readonly Document[],
-): { document: Document; findings: Finding[] } {
+export function mergeDocuments(main: Document, included: readonly Document[]) {
   const findings: Finding[] = [];
   const all = [main, ...included];
   if (included.length === 0 && !hasSharedKeys(main)) return { document: main, findings };
@@ -79,12 +76,7 @@ function originAt(member: Origin | undefined, path: Path): Origin | undefined {
 }
 
 /** Returns the members of a map that no earlier document has. */
-function mergeMaps(
-  key: string,
-  document: Document,
-  named: Map<string, Origin>,
-  findings: Finding[],
-): [string, YamlValue][] {
+function mergeMaps(key: string, document: Document, named: Map<string, Origin>, findings: Finding[]) {
   const members = membersOf(document, key);
   if (!isMap(members)) return [];
   return Object.entries(members).filter(([name]) => {

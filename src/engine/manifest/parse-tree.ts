@@ -142,11 +142,7 @@ function unclosedOpener({ code, message, pos }: ParserError, root: Node | null):
 }
 
 /** Finds the line that is indented further than its key, so that it continues the value above: `a: b\n    c: d`. */
-function findContinuedValue(
-  { code, pos }: ParserError,
-  text: string,
-  tokens: readonly YamlToken[],
-): Finding | undefined {
+function findContinuedValue({ code, pos }: ParserError, text: string, tokens: readonly YamlToken[]) {
   if (code !== 'BLOCK_AS_IMPLICIT_KEY' || !/: *$/.test(text.slice(Math.max(0, pos[0] - 100), pos[0]))) return undefined;
   const value = tokens.find(({ start, kind }) => start >= pos[0] && kind === 'scalar');
   const lastLine = (value?.text.lastIndexOf('\n') ?? -1) + 1;

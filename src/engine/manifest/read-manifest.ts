@@ -41,11 +41,7 @@ export interface CheckedManifest {
 }
 
 /** Parses a manifest and the files that it includes. */
-export function readManifest(
-  source: Source,
-  environment: TrackedEnvironment,
-  parseText?: DocumentParser,
-): ReadManifest {
+export function readManifest(source: Source, environment: TrackedEnvironment, parseText?: DocumentParser) {
   const { document, findings } = readDocument(source, environment, parseText);
   const sources = [document, ...document.included].map(({ file, text }) => ({ path: file, text }));
   return { document, sources, findings };

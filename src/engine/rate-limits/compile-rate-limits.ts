@@ -30,12 +30,7 @@ export function compileRateLimits(
   return new Map(Object.entries(entries).map(([id, entry]) => [id, compile(id, entry)]));
 }
 
-function compileRateLimit(
-  id: string,
-  entry: RateLimitEntry,
-  stores: Stores | undefined,
-  findings: Finding[],
-): RateLimit | undefined {
+function compileRateLimit(id: string, entry: RateLimitEntry, stores: Stores | undefined, findings: Finding[]) {
   const path = ['rateLimits', id];
   const parts = compileKey(entry.key, [...path, 'key'], findings);
   const { requests, periodMs } = parseRate(entry.allow);

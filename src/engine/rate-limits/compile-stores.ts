@@ -96,11 +96,7 @@ function checkCombination({ sentinels, cluster, name, ca }: Redis, first: URL, p
 }
 
 /** Parses the URLs of one store. Reports those that are not valid or differ in more than their address. */
-function parseRedisUrls(
-  urls: string | readonly string[],
-  path: Path,
-  context: CompileContext,
-): readonly URL[] | undefined {
+function parseRedisUrls(urls: string | readonly string[], path: Path, context: CompileContext) {
   const isList = typeof urls !== 'string';
   const parsed = [urls].flat().map((url, index) => parseRedisUrl(url, isList ? [...path, index] : path, context));
   const servers = parsed.filter((url) => url !== undefined);

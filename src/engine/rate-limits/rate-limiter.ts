@@ -159,12 +159,7 @@ export class RateLimiter {
   }
 
   /** Returns the refusal of a request over the limit, unless the limit only reports. */
-  #handleResult(
-    limit: RateLimit,
-    exchange: LimitedExchange,
-    value: string,
-    result: CountedRequest | StoreFailure,
-  ): Refusal | undefined {
+  #handleResult(limit: RateLimit, exchange: LimitedExchange, value: string, result: CountedRequest | StoreFailure) {
     if ('storeFailure' in result) {
       const details = { limit: limit.id, reason: result.storeFailure, headers: { 'Retry-After': '1' } };
       this.#refuseUncounted(limit, exchange, new Refusal('rate_limit_unavailable', details));

@@ -33,11 +33,7 @@ export function hiddenKeywordsOf(schema: unknown): readonly string[] {
   return Array.isArray(hidden) ? hidden : [];
 }
 
-function withKeyword(
-  schema: Record<string, unknown>,
-  path: Path,
-  hasSecretWithin: Secrets['hasSecretWithin'],
-): Record<string, unknown> {
+function withKeyword(schema: Record<string, unknown>, path: Path, hasSecretWithin: Secrets['hasSecretWithin']) {
   const hidden = Object.keys(schema).filter(
     (key) => hasPlainValue(key, schema[key]) && hasSecretWithin([...path, key]),
   );

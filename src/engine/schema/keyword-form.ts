@@ -68,11 +68,7 @@ function schemaErrors(value: unknown): readonly FormError[] {
   return errorUnless(isSchema(value), NOT_SCHEMA);
 }
 
-function memberErrors(
-  value: unknown,
-  message: string,
-  errorsOf: (member: unknown) => readonly FormError[],
-): readonly FormError[] {
+function memberErrors(value: unknown, message: string, errorsOf: (member: unknown) => readonly FormError[]) {
   if (!isMap(value)) return [errorOf(message)];
   return Object.entries(value).flatMap(([name, member]) => within(name, errorsOf(member)));
 }

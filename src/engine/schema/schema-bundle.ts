@@ -30,11 +30,7 @@ interface SchemaBundle {
 }
 
 /** Reads the JSON or YAML files that `$ref` names relative to its file: only those beside the manifest and below it. */
-export function bundleSchemas(
-  manifest: Manifest,
-  readFile: Environment['readFile'],
-  findings: Finding[],
-): SlicedWork<SchemaBundle> {
+export function bundleSchemas(manifest: Manifest, readFile: Environment['readFile'], findings: Finding[]) {
   return new Bundler(manifest, readFile, findings).bundle();
 }
 

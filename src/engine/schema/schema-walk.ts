@@ -41,13 +41,7 @@ export function schemasOfRoute(entry: unknown, at: Path): LocatedSchema[] {
 }
 
 /** Adds to a list, because nested generators would take most of the time that the check of a schema takes. */
-function collectSchemas(
-  schema: unknown,
-  at: Path,
-  found: LocatedSchema[],
-  holder?: LocatedSchema,
-  keyword?: string,
-): void {
+function collectSchemas(schema: unknown, at: Path, found: LocatedSchema[], holder?: LocatedSchema, keyword?: string) {
   if (!isMap(schema)) return;
   const located = { schema, at, holder, keyword };
   found.push(located);

@@ -1,6 +1,6 @@
 import type { Listener, Manifest, Server } from '../manifest/manifest.generated.ts';
 import { type Finding, quoteFreeErrorAt } from '../problem/finding.ts';
-import { compileAddress, findAddressError, type ListenAddress } from './address.ts';
+import { compileAddress, findAddressError } from './address.ts';
 import { socketPathError, socketPathOf } from './socket-path.ts';
 
 /** The length of what a new socket has in its path until it has its permissions: `/run/.gateway.sock-XXXXXX/s`. */
@@ -14,11 +14,7 @@ export function listenerOf(listen: Manifest['listen']): Listener {
 }
 
 /** Compiles `listen`. A unix socket has no port, and only this machine reaches it. @param server `undefined` if it is invalid */
-export function compileListen(
-  listen: Manifest['listen'],
-  server: Server | undefined,
-  findings: Finding[],
-): ListenAddress {
+export function compileListen(listen: Manifest['listen'], server: Server | undefined, findings: Finding[]) {
   const { address, mode = '' } = listenerOf(listen);
   const path = typeof listen === 'string' ? ['listen'] : ['listen', 'address'];
   const file = socketPathOf(address);

@@ -81,13 +81,7 @@ export function compileServer(entry: Server, context: CompileContext) {
 }
 
 /** Reports a setting out of its range. @returns the value */
-function inRange(
-  value: number,
-  [min, max]: Range,
-  path: readonly string[],
-  message: string,
-  findings: Finding[],
-): number {
+function inRange(value: number, [min, max]: Range, path: readonly string[], message: string, findings: Finding[]) {
   const rule = path[0] === 'limits' ? 'server-limit' : 'server-timeout';
   if (value < min || value > max) findings.push(quoteFreeErrorAt(['server', ...path], rule, message));
   return value;
@@ -99,10 +93,7 @@ type Range = readonly [min: number, max: number];
  * Compiles the check for peers whose forwarding headers are trusted; `undefined` if there are none. An IPv4 block includes its
  * addresses in the IPv6 form of dual-stack sockets (`::ffff:10.0.0.1`, RFC 4291 section 2.5.5.2).
  */
-function compileTrustedProxies(
-  entries: readonly string[],
-  findings: Finding[],
-): ((address: string) => boolean) | undefined {
+function compileTrustedProxies(entries: readonly string[], findings: Finding[]) {
   if (entries.length === 0) return undefined;
   const blocks = new BlockList();
   for (const [index, entry] of entries.entries()) {
@@ -116,7 +107,7 @@ function compileTrustedProxies(
       blocks.addSubnet(address, Number(prefix ?? length), family);
     }
   }
-  return (address) => blocks.check(address, familyOf(address));
+  return (address: string) => blocks.check(address, familyOf(address));
 }
 
 /**

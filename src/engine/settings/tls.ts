@@ -18,11 +18,7 @@ const require = createRequire(import.meta.url);
  * Reads a certificate and its key, and reports errors that would fail a handshake. Accepts an expired certificate: a running
  * gateway must still be able to activate the rest of its manifest, and compiling does not depend on the clock.
  */
-export function compileTls(
-  entry: NonNullable<Server['tls']>,
-  path: Path,
-  compile: CompileContext,
-): ServerTls | undefined {
+export function compileTls(entry: NonNullable<Server['tls']>, path: Path, compile: CompileContext) {
   const context = { ...compile, rule: 'tls' };
   const certificate = readCertificate(entry.certificate, [...path, 'certificate'], context);
   const key = readPrivateKey(entry.key, [...path, 'key'], context);

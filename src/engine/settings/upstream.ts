@@ -17,11 +17,7 @@ export type Upstreams = ReadonlyMap<string, Upstream | undefined>;
 const UNKNOWN_UPSTREAMS: Upstreams = new Map();
 
 /** @param invalidParts the parts that violate the schema: `upstreams`, or `upstreams/contacts` */
-export function compileUpstreams(
-  manifest: Manifest,
-  invalidParts: ReadonlySet<string>,
-  context: CompileContext,
-): Upstreams {
+export function compileUpstreams(manifest: Manifest, invalidParts: ReadonlySet<string>, context: CompileContext) {
   if (invalidParts.has('upstreams')) return UNKNOWN_UPSTREAMS;
   const entries = Object.entries(manifest.upstreams);
   if (entries.length === 0 && invalidParts.has('')) return UNKNOWN_UPSTREAMS;

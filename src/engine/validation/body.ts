@@ -71,12 +71,7 @@ interface StreamedFormat {
   readonly validatorFor: (contentType: string) => StreamValidator | undefined;
 }
 
-function compileStreamValidation(
-  body: BodyEntry,
-  path: Path,
-  secrets: Secrets,
-  findings: Finding[],
-): Pick<BodyRule, 'types' | 'streamValidatorFor'> {
+function compileStreamValidation(body: BodyEntry, path: Path, secrets: Secrets, findings: Finding[]) {
   const formats = formatsOf(body, secrets.redactValue(body, path));
   if (body.types === undefined && formats.length === 0) return { types: undefined, streamValidatorFor: undefined };
   const listed = body.types ?? formats.map(({ type }) => type);

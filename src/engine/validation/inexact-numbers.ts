@@ -16,11 +16,7 @@ const QUOTE = 0x22;
 const COMMA = 0x2c;
 
 /** Finds which long numbers of a JSON text, at these ranges, are inexact, and the objects and lists of its value that contain them. */
-export function findInexactNumbers(
-  bytes: Buffer,
-  ranges: readonly number[],
-  value: unknown,
-): InexactNumbers | undefined {
+export function findInexactNumbers(bytes: Buffer, ranges: readonly number[], value: unknown) {
   const starts = new Set<number>();
   for (let index = 0; index < ranges.length; index += 2) {
     const [start, end] = [ranges[index] as number, ranges[index + 1] as number];

@@ -73,11 +73,7 @@ function refusedValues(schemas: readonly LocatedSchema[], { kind, validate }: Pa
 }
 
 /** Compares the bounds of lengths, or those of numbers. */
-function emptyRange(
-  schemas: readonly LocatedSchema[],
-  types: ReadonlySet<string>,
-  kind: Parameter['kind'],
-): TextRefusal | undefined {
+function emptyRange(schemas: readonly LocatedSchema[], types: ReadonlySet<string>, kind: Parameter['kind']) {
   const numbers = (keyword: string) => numbersOf(schemas, keyword);
   if (types.has('string')) {
     const least = Math.max(kind === 'params' ? 1 : 0, ...numbers('minLength'));

@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads';
 import { createSchemaValidators, type SchemaValidators } from '../schema/value-validator.ts';
-import { findTokens, type LoginErrorCode, type ResponseTokens } from '../tokens/find-tokens.ts';
+import { findTokens } from '../tokens/find-tokens.ts';
 import { validateJson } from './body-rule.ts';
 import {
   MAX_CACHED_ROOTS,
@@ -22,10 +22,7 @@ parentPort?.on('message', (request: ValidationWorkerRequest) => {
   );
 });
 
-function validate(
-  all: Buffer,
-  { rootId, root, checks }: ValidationWorkerRequest,
-): ValidationWorkerResponse['violations'] {
+function validate(all: Buffer, { rootId, root, checks }: ValidationWorkerRequest) {
   if (rootId === undefined) return [];
   if (root !== undefined) validatorsByRoot.set(rootId, createSchemaValidators(root));
   for (const id of validatorsByRoot.keys()) if (validatorsByRoot.size > MAX_CACHED_ROOTS) validatorsByRoot.delete(id);
@@ -39,10 +36,7 @@ function validate(
   });
 }
 
-function findTokensIn(
-  all: Buffer,
-  { locations, bodyEnd, ...head }: ResponseSearch,
-): ResponseTokens | LoginErrorCode | undefined {
+function findTokensIn(all: Buffer, { locations, bodyEnd, ...head }: ResponseSearch) {
   const body = all.subarray(0, bodyEnd);
   const encodedBody = bodyEnd === all.length ? body : all.subarray(bodyEnd);
   return findTokens(locations, { ...head, body, encodedBody });

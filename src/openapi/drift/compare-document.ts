@@ -23,11 +23,7 @@ interface ImportedDocument {
  * Returns the differences from a document to a manifest with this environment, in the settings that OpenAPI has. Throws an `OpenApiError`
  * without routes, or if they do not load with the other settings.
  */
-export function compareDocument(
-  described: ImportedDocument,
-  loaded: PlannedManifest,
-  environment: Environment,
-): Difference[] {
+export function compareDocument(described: ImportedDocument, loaded: PlannedManifest, environment: Environment) {
   const next = createDiffSide(loaded, environment.readFile);
   const old = documentSide(described, loaded, environment);
   const methods = new Map(described.imported.routes.map(({ entry }) => [entry['id'], entry['method']]));

@@ -81,10 +81,7 @@ interface Parameter {
 
 const STRING_SCHEMA = { type: 'string' };
 
-function pathParameters(
-  { route, entry, index, components }: DescribedRoute,
-  { template, hasRest }: OperationPlace,
-): object[] {
+function pathParameters({ route, entry, index, components }: DescribedRoute, { template, hasRest }: OperationPlace) {
   return template.segments.flatMap((segment, at) => {
     if (segment.kind === 'literal') return [];
     const ownSegment = route.pattern[at];

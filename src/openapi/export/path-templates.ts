@@ -67,10 +67,7 @@ export function* createPathTemplates({ routes, router }: Plan): SlicedWork<PathT
 /** Returns the route of a method for a path with an unused text in place of each parameter. */
 type SampleMatch = (method: string, segments: readonly TemplateSegment[]) => Route | undefined;
 
-function* draftTemplates(
-  routes: readonly Route[],
-  matchSample: SampleMatch,
-): SlicedWork<{ readonly drafts: Map<string, TemplateDraft>; readonly mainKeys: Map<Route, string> }> {
+function* draftTemplates(routes: readonly Route[], matchSample: SampleMatch) {
   // Beyond the longest pattern, all paths of a rest match the same routes.
   const depth = routes.reduce((longest, { pattern }) => Math.max(longest, pattern.length), 0);
   const drafts = new Map<string, TemplateDraft>();
@@ -97,11 +94,7 @@ function* draftTemplates(
  * second one has `GET`, a reader of the document selects `/a/{p}` for `GET /a/b`, but the router selects `/{q}/b`. The document
  * therefore needs `/a/b` as well.
  */
-function* addCrossings(
-  drafts: Map<string, TemplateDraft>,
-  index: RouteIndex,
-  matchSample: SampleMatch,
-): SlicedWork<void> {
+function* addCrossings(drafts: Map<string, TemplateDraft>, index: RouteIndex, matchSample: SampleMatch) {
   const maxSize = drafts.size + MAX_CROSSINGS;
   // The loop also visits the paths that it adds.
   for (const { segments } of drafts.values()) {

@@ -94,9 +94,7 @@ function describeOperations(
 }
 
 /** Moves the path parameters that all operations of a path have to the path: a wide route has seven operations. */
-function sharePathParameters(
-  operations: Readonly<Record<string, DescribedOperation>>,
-): Readonly<Record<string, object>> {
+function sharePathParameters(operations: Readonly<Record<string, DescribedOperation>>) {
   const lists = Object.values(operations).map(({ parameters = [] }) => parameters.map((one) => JSON.stringify(one)));
   const [first = [], ...others] = lists;
   const shared = new Set(

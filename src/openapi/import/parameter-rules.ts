@@ -32,10 +32,7 @@ export function parameterRulesOf(operation: Operation, context: ImportContext): 
 }
 
 /** Parameters of an operation replace those of its path with the same name and location. */
-function readParameters(
-  { value, item, origin, itemOrigin }: Operation,
-  { document, report }: ImportContext,
-): Parameter[] {
+function readParameters({ value, item, origin, itemOrigin }: Operation, { document, report }: ImportContext) {
   const found = new Map<string, Parameter>();
   for (const [holder, path] of [
     [item, itemOrigin],

@@ -25,11 +25,7 @@ export function createRunCase(tokens: TestFile['tokens'], tested: TestedManifest
 }
 
 /** Returns the text of a test case that passes with the original manifest and fails with the changed one, or `undefined`. */
-export async function findCase(
-  probe: Probe,
-  original: SearchedManifest,
-  changed: SearchedManifest,
-): Promise<string | undefined> {
+export async function findCase(probe: Probe, original: SearchedManifest, changed: SearchedManifest) {
   const tryCase = async (tried: Probe) => {
     const draft: TestCase = { name: 'draft', ...tried, expect: {} };
     const [before, after] = [await original.run(draft), await changed.run(draft)];
@@ -48,12 +44,7 @@ export async function findCase(
 }
 
 /** Returns the fewest members of the first outcome that the second one does not have. */
-function expectationOf(
-  before: OfflineOutcome,
-  after: OfflineOutcome,
-  plan: Plan,
-  changedPlan: Plan,
-): Expectation | undefined {
+function expectationOf(before: OfflineOutcome, after: OfflineOutcome, plan: Plan, changedPlan: Plan) {
   let expect: Expectation = {};
   for (const members of expectationSteps(before, after, plan)) {
     const added = Object.entries(members).filter(([, value]) => value !== undefined);
@@ -100,10 +91,7 @@ function* expectationSteps(before: OfflineOutcome, after: OfflineOutcome, plan: 
 const IGNORED = new Set(['date', 'x-request-id', 'traceparent', 'tracestate', 'connection', 'content-length']);
 
 /** Returns each header of the first list that differs in the second one. */
-function differingHeaders(
-  before: readonly string[] = [],
-  after: readonly string[] = [],
-): Record<string, string | string[] | null>[] {
+function differingHeaders(before: readonly string[] = [], after: readonly string[] = []) {
   const isName = (_text: string, index: number) => index % 2 === 0;
   const names = new Map([...after, ...before].filter(isName).map((name) => [name.toLowerCase(), name]));
   return [...names].flatMap(([folded, name]) => {
@@ -152,11 +140,7 @@ export function formatTestCase({ name, request, response, expect }: TestCase): s
   return `${lines.join('\n')}\n`;
 }
 
-function withoutDefaults(message: {
-  readonly headers: object;
-  readonly times?: number;
-  readonly wait?: string;
-}): object {
+function withoutDefaults(message: { readonly headers: object; readonly times?: number; readonly wait?: string }) {
   const { headers, times, wait, ...rest } = message;
   return {
     ...rest,

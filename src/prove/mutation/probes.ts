@@ -24,11 +24,7 @@ export function withClaims(probe: Probe, claims: Readonly<Record<string, unknown
 }
 
 /** Returns the first token method that a route accepts, and for which a condition is true. */
-export function acceptedMethod(
-  { auth }: Manifest,
-  { entry }: TestedRoute,
-  isMeant: (method: TokenEntry) => boolean,
-): TokenEntry | undefined {
+export function acceptedMethod({ auth }: Manifest, { entry }: TestedRoute, isMeant: (method: TokenEntry) => boolean) {
   return acceptedEntries(tokenEntries(auth), entry.issuers).find(isMeant);
 }
 

@@ -59,11 +59,7 @@ function* mutantsOf(context: MutationContext): Generator<{ readonly id: string; 
   for (const { id, find } of MUTATORS) for (const mutant of find(context)) yield { id, mutant };
 }
 
-function findingOf(
-  rule: string,
-  { path, message }: Mutant,
-  { redactFinding, redactText }: PlannedManifest['secrets'],
-): Finding {
+function findingOf(rule: string, { path, message }: Mutant, { redactFinding, redactText }: PlannedManifest['secrets']) {
   const location = { path, at: 'value' } as const;
   return redactFinding({ rule, severity: 'warning', location, message: redactText(message) });
 }
@@ -121,10 +117,7 @@ function createMutantTest(
     return false;
   }
 
-  async function findMissingCase(
-    mutant: Mutant,
-    changed: SearchedManifest,
-  ): Promise<{ caseText: string } | { reason: string }> {
+  async function findMissingCase(mutant: Mutant, changed: SearchedManifest) {
     let count = 0;
     let isSecret = false;
     for (const route of mutant.routes)

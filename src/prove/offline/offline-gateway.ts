@@ -80,11 +80,7 @@ async function sendRequest(gateway: Gateway, request: OfflineRequest) {
 }
 
 /** Returns the plan without anything that needs a network or a timer: no health checks, breaker or time limits. */
-function offlinePlanOf(
-  plan: Plan,
-  verifier: Verifier,
-  connect: NonNullable<ForwardingRoute['upstream']['connect']>,
-): Plan {
+function offlinePlanOf(plan: Plan, verifier: Verifier, connect: NonNullable<ForwardingRoute['upstream']['connect']>) {
   const upstreams = new Map(
     plan.upstreams.map((upstream) => [upstream, { ...upstream, ...OFFLINE_UPSTREAM_SETTINGS, connect }]),
   );

@@ -4,7 +4,7 @@ import { isMap } from '../../engine/schema/schema-walk.ts';
 import { rolesIn } from '../../engine/tokens/auth.ts';
 import { claimHeadersOf } from '../../engine/tokens/forwarded-claims.ts';
 import { ANY_ROLE, type TokenEntry, tokenEntries } from '../../engine/tokens/token-entries.ts';
-import type { Caller, CallerClaims } from './stub-verifier.ts';
+import type { CallerClaims } from './stub-verifier.ts';
 
 /** Returns the token method of a caller: the named one, or the first one that allows the role, or the first one. */
 export function methodOf(auth: Auth | undefined, issuer?: string, role?: string): TokenEntry | undefined {
@@ -15,11 +15,7 @@ export function methodOf(auth: Auth | undefined, issuer?: string, role?: string)
 }
 
 /** Returns a caller with this role. Its claims are those of the role, and a text for each claim that a route must forward. */
-export function callerOfRole(
-  { auth, routes }: Pick<Manifest, 'auth' | 'routes'>,
-  role: string,
-  issuer?: string,
-): Caller {
+export function callerOfRole({ auth, routes }: Pick<Manifest, 'auth' | 'routes'>, role: string, issuer?: string) {
   const method = methodOf(auth, issuer, role);
   let claims: unknown = method === undefined ? {} : claimsOfRole(method.role, role);
   for (const { claim, missing } of routes.flatMap((route) => claimHeadersOf(route, auth?.forward)))

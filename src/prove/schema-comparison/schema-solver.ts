@@ -21,11 +21,7 @@ import {
 import { textSolutions } from './text-solutions.ts';
 
 /** Searches for values that satisfy all terms, until `collect` returns true or the steps are used. `isCut`: it left out values. */
-export function searchValues(
-  terms: readonly SchemaTerm[],
-  effort: SearchEffort,
-  collect: (value: unknown) => boolean,
-): { readonly isCut: boolean } {
+export function searchValues(terms: readonly SchemaTerm[], effort: SearchEffort, collect: (value: unknown) => boolean) {
   const budget = new SearchBudget(effort);
   const search = () => {
     for (const value of new SchemaSolver(budget).solve(terms).take(MAX_VALUES)) if (collect(value)) break;

@@ -52,11 +52,7 @@ export function createCaseRunner(
 }
 
 /** Replaces values from the environment in a mismatch by their references. */
-function redactMismatch(
-  mismatch: Mismatch,
-  { record, upstreamRequest }: OfflineOutcome,
-  planned: TestedManifest,
-): Mismatch {
+function redactMismatch(mismatch: Mismatch, { record, upstreamRequest }: OfflineOutcome, planned: TestedManifest) {
   const { path: member, expected, actual } = mismatch;
   const isUrl = member[0] === 'upstream' && (member.length === 1 || member[1] === 'url') && typeof actual === 'string';
   if (!isUrl || upstreamRequest === undefined) return { ...mismatch, actual: planned.secrets.redactTexts(actual) };

@@ -30,11 +30,7 @@ function totalOf(inputs: readonly LogInput[]): number | undefined {
   return sizes.every((size) => size !== undefined) ? sizes.reduce((sum, size) => sum + size, 0) : undefined;
 }
 
-async function* readLog(
-  input: LogInput,
-  counts: LogCounts,
-  onBytes: (bytes: number) => void,
-): AsyncGenerator<LoggedRequest[]> {
+async function* readLog(input: LogInput, counts: LogCounts, onBytes: (bytes: number) => void) {
   const splitter = new LineSplitter();
   let lines = 0;
   let requests: LoggedRequest[] = [];

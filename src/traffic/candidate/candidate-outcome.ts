@@ -35,11 +35,7 @@ export function servedOutcome(exchange: Exchange): Outcome {
 }
 
 /** Returns what the candidate would do with a request. Rejects if the candidate fails. */
-export async function candidateOutcome(
-  request: CandidateRequest,
-  exchange: Exchange,
-  pair: PlanPair,
-): Promise<Outcome> {
+export async function candidateOutcome(request: CandidateRequest, exchange: Exchange, pair: PlanPair) {
   const plan = pair.candidate;
   try {
     const deciding = decide(plan, request);

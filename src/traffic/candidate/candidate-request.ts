@@ -88,10 +88,7 @@ export class CandidateRequest extends ObservedRequest implements CountedCandidat
     return this.principalOf(auth, result);
   }
 
-  #refuseInvalid(
-    code: 'parameter_invalid' | 'body_invalid',
-    { violations, overload }: Partial<ValidationResult>,
-  ): void {
+  #refuseInvalid(code: 'parameter_invalid' | 'body_invalid', { violations, overload }: Partial<ValidationResult>) {
     if (overload !== undefined) throw new UnknownFact('no-decision');
     if (violations !== undefined && violations.length > 0)
       this.refuseOrReport(new Refusal(code, { errors: violations }));

@@ -22,10 +22,7 @@ const PLACEHOLDERS = [
 ] as const;
 
 /** Loads a manifest without the environment, whose values never appear in a test file. Variables without a default get placeholders. */
-export function loadWithoutEnvironment(
-  source: Source,
-  createEnvironment: (env: Environment['env']) => Environment,
-): { readonly loaded: LoadResult; readonly environment: Readonly<Record<string, string>> } {
+export function loadWithoutEnvironment(source: Source, createEnvironment: (env: Environment['env']) => Environment) {
   const names = new Set<string>();
   const recording = new Proxy<Record<string, string>>({}, { get: (_target, name) => void names.add(String(name)) });
   const tryLoad = (env: Record<string, string>) => load(source, createEnvironment(env));

@@ -64,10 +64,7 @@ function oneOrAll(texts: readonly string[]): string | string[] | undefined {
 }
 
 /** Returns at most `max` cases: the one of the most requests for each route first, then others. Also returns the requests of the omitted ones. */
-export function selectCases(
-  cases: readonly RecordedCase[],
-  max: number,
-): { readonly selected: readonly RecordedCase[]; readonly omitted: number } {
+export function selectCases(cases: readonly RecordedCase[], max: number) {
   const routes = new Set<TestedRoute | undefined>();
   const firsts: RecordedCase[] = [];
   const others: RecordedCase[] = [];

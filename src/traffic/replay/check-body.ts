@@ -17,11 +17,7 @@ interface AppliedBody {
  * Applies the body rule of a route to the body of a logged request, which the log does not have. `found` are its violations, the deciding
  * one first; `undefined` if it was refused before. Returns the refusal, if any, or throws an `UnknownFact`.
  */
-export function checkBody(
-  rules: RouteRules,
-  facts: LoggedFacts,
-  found: readonly RefusalCode[] | undefined,
-): RefusalCode | undefined {
+export function checkBody(rules: RouteRules, facts: LoggedFacts, found: readonly RefusalCode[] | undefined) {
   if (isWithoutBody(facts)) return undefined;
   const before: AppliedBody = { applied: found && facts.logged, violations: found ?? [] };
   const { validation } = rules.route;
@@ -103,11 +99,7 @@ function formatOf({ entry: { body } }: RouteRules, mediaType: string): string {
   return body?.csv !== undefined && mediaType === 'text/csv' ? 'csv' : '';
 }
 
-function checkSize(
-  rules: RouteRules,
-  { request, isBodyComplete }: LoggedFacts,
-  { applied, violations }: AppliedBody,
-): CheckResult {
+function checkSize(rules: RouteRules, { request, isBodyComplete }: LoggedFacts, { applied, violations }: AppliedBody) {
   const limitBytes = rules.route.body?.limitBytes ?? Number.POSITIVE_INFINITY;
   if (request.receivedBytes > limitBytes) return 'invalid';
   const limitBefore = applied?.route.body?.limitBytes;

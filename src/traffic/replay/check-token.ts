@@ -8,12 +8,7 @@ import { createRefusal } from './logged-facts.ts';
  * @param result of the plan that wrote the log, whose rules are `loggedAuth`
  * @param issuer the method that accepted the token
  */
-export function checkToken(
-  auth: Auth,
-  loggedAuth: Auth,
-  result: 'passed' | Refusal,
-  issuer: string | undefined,
-): 'passed' | Refusal | undefined {
+export function checkToken(auth: Auth, loggedAuth: Auth, result: 'passed' | Refusal, issuer: string | undefined) {
   if (loggedAuth.tokensKey === auth.tokensKey) return result;
   const { issuers: before, verifier } = loggedAuth;
   const { issuers: after } = auth;

@@ -2,7 +2,6 @@ import { foldHeaderName, forgeableHeader } from '../../../engine/header-names.ts
 import type { Route } from '../../../engine/plan/route-definition.ts';
 import { BitSet } from '../../../engine/routing/bit-set.ts';
 import { isStricter } from '../../../engine/routing/router.ts';
-import type { LostRequest } from '../../../engine/routing/witnesses/witness-search.ts';
 import type { LintContext, LintRoute } from '../lint-context.ts';
 import { findingAt, rulesOf } from '../rule.ts';
 
@@ -164,11 +163,7 @@ function mayPass(name: string, { requestHeaders, claims }: Route): boolean {
 const HARMLESS = new Set(['HEAD', 'OPTIONS']);
 
 /** Yields the protected routes that lose requests to a public one, unless its path is an exception within theirs. */
-function* lostRequests(
-  publicRoute: LintRoute,
-  protectedRoutes: BitSet,
-  { routeIndex, witnessSearch }: LintContext,
-): Generator<LostRequest<LintRoute>> {
+function* lostRequests(publicRoute: LintRoute, protectedRoutes: BitSet, { routeIndex, witnessSearch }: LintContext) {
   const { patterns } = routeIndex;
   const { pattern, route } = publicRoute;
   const losing = patterns.following(pattern, patterns.overlapping(pattern, protectedRoutes));

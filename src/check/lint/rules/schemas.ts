@@ -139,11 +139,7 @@ export const SCHEMA_RULES = rulesOf('validation', {
 });
 
 /** Returns the schemas of a type that have none of the keywords and stand alone: another one may have them for the same value. */
-function schemasWithout(
-  keywords: readonly string[],
-  type: string | undefined,
-  schemas: readonly SchemaNode[],
-): readonly SchemaNode[] {
+function schemasWithout(keywords: readonly string[], type: string | undefined, schemas: readonly SchemaNode[]) {
   return schemas.filter(
     ({ schema, isInPlace }) =>
       !isInPlace &&
