@@ -3,12 +3,9 @@ import type { Path } from '../problem/finding.ts';
 /** Offsets in UTF-16 code units. */
 export type OffsetRange = { readonly start: number; readonly end: number };
 
-export const SCALAR = 0;
-export const BLOCK_MAP = 1;
-export const BLOCK_LIST = 2;
-export const FLOW_MAP = 3;
-export const FLOW_LIST = 4;
-export type ValueKind = typeof SCALAR | typeof BLOCK_MAP | typeof BLOCK_LIST | typeof FLOW_MAP | typeof FLOW_LIST;
+/** A row has the index of its kind. */
+const KINDS = ['scalar', 'block map', 'block list', 'flow map', 'flow list'] as const;
+export type ValueKind = (typeof KINDS)[number];
 
 /** The columns of a row. A member of a list, and the root, have a key that ends at 0. */
 const KEY_START = 0;
@@ -59,7 +56,7 @@ export class ValuePositions {
     this.#rows += 1;
     if (this.#keys.length === row) this.#keys.push(undefined);
     this.#cells[row * COLUMNS + START] = start;
-    this.#cells[row * COLUMNS + KIND] = kind;
+    this.#cells[row * COLUMNS + KIND] = KINDS.indexOf(kind);
     // The key of the next row may be set before the row is added.
     if ((this.#rows + 1) * COLUMNS > this.#cells.length) this.#grow();
     return row;
@@ -70,8 +67,8 @@ export class ValuePositions {
     this.#cells[row * COLUMNS + NEXT] = this.#rows;
   }
 
-  add(kind: ValueKind, start: number, end: number): void {
-    this.close(this.open(kind, start), end);
+  addScalar(start: number, end: number): void {
+    this.close(this.open('scalar', start), end);
   }
 
   setAlias(row: number, target: number): void {
@@ -152,25 +149,25 @@ export class ValuePositions {
     let end = this.#cell(row, START);
     for (let inside = row; inside < this.#cell(row, NEXT); inside += 1) {
       const kind = this.kindOf(inside);
-      if (kind !== BLOCK_MAP && kind !== BLOCK_LIST) end = Math.max(end, this.#cell(inside, END));
+      if (kind !== 'block map' && kind !== 'block list') end = Math.max(end, this.#cell(inside, END));
     }
     return end;
   }
 
   kindOf(row: number): ValueKind {
-    return this.#cell(row, KIND) as ValueKind;
+    return KINDS[this.#cell(row, KIND)] as ValueKind;
   }
 
   isScalar(row: number): boolean {
-    return this.kindOf(row) === SCALAR;
+    return this.kindOf(row) === 'scalar';
   }
 
   /** Returns the offsets of the first key of a block: highlighting the complete block would underline half of the file. */
   #highlightOf(row: number): OffsetRange {
     const kind = this.kindOf(row);
     const isEmpty = this.#cell(row, NEXT) === row + 1;
-    if (kind === BLOCK_MAP && !isEmpty) return this.keyOf(row + 1) ?? this.valueOf(row);
-    if (kind === BLOCK_LIST && !isEmpty) return this.#highlightOf(row + 1);
+    if (kind === 'block map' && !isEmpty) return this.keyOf(row + 1) ?? this.valueOf(row);
+    if (kind === 'block list' && !isEmpty) return this.#highlightOf(row + 1);
     return this.valueOf(row);
   }
 

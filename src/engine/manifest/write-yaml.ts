@@ -1,7 +1,7 @@
 import { valueAt } from '../json-pointer.ts';
 import type { Fix } from '../problem/finding.ts';
 import type { TextEdit } from '../problem/problem.ts';
-import { BLOCK_LIST, FLOW_LIST, FLOW_MAP, type OffsetRange, type ValuePositions } from './value-positions.ts';
+import type { OffsetRange, ValuePositions } from './value-positions.ts';
 import type { YamlValue } from './yaml-values.ts';
 
 interface EditedText {
@@ -16,7 +16,7 @@ export function editOf(fix: Fix, { text, value, positions }: EditedText): TextEd
   const { row, parent, depth } = positions.find(path, 'stop');
   if (depth < path.length) return undefined;
   const parentKind = parent === -1 ? undefined : positions.kindOf(parent);
-  const isInFlow = parentKind === FLOW_MAP || parentKind === FLOW_LIST;
+  const isInFlow = parentKind === 'flow map' || parentKind === 'flow list';
   // A string on one line without variables.
   const spanOf = (range: OffsetRange | undefined, written: unknown): ScalarSpan | undefined => {
     if (range === undefined || typeof written !== 'string' || written.includes('${')) return undefined;
@@ -32,7 +32,7 @@ export function editOf(fix: Fix, { text, value, positions }: EditedText): TextEd
   if (span === undefined) return undefined;
   if (change === 'value') return replaceScalar(text, span, fix.text);
   const index = Number(path.at(-1));
-  if ((parentKind !== BLOCK_LIST && parentKind !== FLOW_LIST) || index === 0) return undefined;
+  if ((parentKind !== 'block list' && parentKind !== 'flow list') || index === 0) return undefined;
   const previousPath = [...path.slice(0, -1), index - 1];
   const previous = spanOf(positions.valueOf(positions.find(previousPath, 'stop').row), valueAt(value, previousPath));
   return previous && removeItem(text, span, previous);

@@ -1,16 +1,7 @@
 import { type Alias, isAlias, isMap, isScalar, isSeq, type Node, type Pair } from 'yaml';
 import type { Finding } from '../problem/finding.ts';
 import { syntaxError } from './syntax-error.ts';
-import {
-  BLOCK_LIST,
-  BLOCK_MAP,
-  FLOW_LIST,
-  FLOW_MAP,
-  type OffsetRange,
-  SCALAR,
-  type ValueKind,
-  ValuePositions,
-} from './value-positions.ts';
+import { type OffsetRange, type ValueKind, ValuePositions } from './value-positions.ts';
 
 export const MAX_DEPTH = 100;
 /** Counts nodes behind aliases too, so that a few lines cannot expand to billions of nodes. */
@@ -156,7 +147,7 @@ function nodeOffsets(node: Node | null | undefined): OffsetRange {
 }
 
 function nodeKind(node: Node | null | undefined): ValueKind {
-  if (isMap(node)) return node.flow === true ? FLOW_MAP : BLOCK_MAP;
-  if (isSeq(node)) return node.flow === true ? FLOW_LIST : BLOCK_LIST;
-  return SCALAR;
+  if (isMap(node)) return node.flow === true ? 'flow map' : 'block map';
+  if (isSeq(node)) return node.flow === true ? 'flow list' : 'block list';
+  return 'scalar';
 }

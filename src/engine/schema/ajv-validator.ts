@@ -6,16 +6,7 @@ import { COST, EVALUATED, EXACT_NUMBERS, PREFIX_ITEMS } from './added-keywords.t
 import { charge } from './cost-budget.ts';
 import { HIDDEN } from './hidden-keywords.ts';
 import { flattenLongKeywords } from './long-keywords.ts';
-import {
-  CONST,
-  CONTENT_ENCODING,
-  CONTENT_MAX_BYTES,
-  ENUM,
-  MULTIPLE_OF,
-  NUMBER_FORMATS,
-  TEXT_FORMATS,
-  UNIQUE_ITEMS,
-} from './own-keywords.ts';
+import { CONTENT_MAX_BYTES, NUMBER_FORMATS, REPLACED_KEYWORDS, TEXT_FORMATS } from './own-keywords.ts';
 import { toRe2 } from './pattern/ecma-pattern.ts';
 import { UnsupportedPattern } from './pattern/pattern-parts.ts';
 import type { SchemaRoot } from './schema-bundle.ts';
@@ -39,8 +30,7 @@ const UNEVALUATED_ITEMS: CodeKeywordDefinition = {
   },
 };
 
-/** Keywords of ajv that are wrong, slow, or validate nothing. */
-const REPLACED = [CONST, ENUM, PREFIX_ITEMS, UNIQUE_ITEMS, MULTIPLE_OF, CONTENT_ENCODING, UNEVALUATED_ITEMS] as const;
+const REPLACED = [...REPLACED_KEYWORDS, PREFIX_ITEMS, UNEVALUATED_ITEMS];
 
 /**
  * Creates the function that compiles the schema at a path of the root. It throws an error that says why if the schema does not compile.

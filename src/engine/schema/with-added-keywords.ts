@@ -1,6 +1,6 @@
 import type { NumberComparison } from './exact-numbers.ts';
 import { INTERNAL_KEYWORDS, keywordsWith } from './keywords.ts';
-import { NUMBER_FORMATS } from './own-keywords.ts';
+import { containsNumber, NUMBER_FORMATS } from './own-keywords.ts';
 import { isMap, mapSchemas } from './schema-walk.ts';
 
 const EVALUATING = ['patternProperties', 'unevaluatedItems', 'unevaluatedProperties'];
@@ -52,9 +52,4 @@ function comparisonOf(schema: Record<string, unknown>): NumberComparison | undef
   const hasNestedNumbers = uniqueItems === true || containsNumber([value, values]);
   const isNumeric = NUMERIC.some((keyword) => keyword in schema) || Object.hasOwn(NUMBER_FORMATS, String(format));
   return isIntegerOnly || hasNestedNumbers || isNumeric ? { isIntegerOnly, hasNestedNumbers } : undefined;
-}
-
-function containsNumber(value: unknown): boolean {
-  if (typeof value === 'number') return true;
-  return value !== null && typeof value === 'object' && Object.values(value).some(containsNumber);
 }

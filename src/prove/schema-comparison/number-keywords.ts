@@ -1,5 +1,6 @@
 import { charge } from '../../engine/schema/cost-budget.ts';
 import { keywordsWith } from '../../engine/schema/keywords.ts';
+import { containsNumber } from '../../engine/schema/own-keywords.ts';
 import type { SchemaRoot } from '../../engine/schema/schema-bundle.ts';
 import { targetOf } from './evaluate-schema.ts';
 import { keywordsOf, oncePerReference, referencesFrom, referencesIn } from './schema-content.ts';
@@ -34,11 +35,6 @@ export function namesNumbers(schema: unknown): boolean {
 /** True for the formats of numbers. All others are formats of texts. */
 export function isNumberFormat(format: unknown): boolean {
   return ['int32', 'int64', 'float', 'double'].includes(String(format));
-}
-
-function containsNumber(value: unknown): boolean {
-  if (typeof value === 'number') return true;
-  return value !== null && typeof value === 'object' && Object.values(value).some(containsNumber);
 }
 
 type Mutable = Record<string, unknown>;

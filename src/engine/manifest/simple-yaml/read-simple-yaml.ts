@@ -1,13 +1,5 @@
 import { hasLookAlike } from '../look-alikes.ts';
-import {
-  BLOCK_LIST,
-  BLOCK_MAP,
-  FLOW_LIST,
-  FLOW_MAP,
-  SCALAR,
-  type ValueKind,
-  ValuePositions,
-} from '../value-positions.ts';
+import { type ValueKind, ValuePositions } from '../value-positions.ts';
 import { MAX_DEPTH, MAX_MEMBERS, MAX_NODES, type YamlValue } from '../yaml-values.ts';
 import { Cursor, isQuoted, LINE_END, NotSimple, scalarEnd, scalarValue } from './cursor.ts';
 
@@ -73,7 +65,7 @@ class SimpleReader {
 
   #readBlockMap(column: number): YamlValue {
     const cursor = this.#cursor;
-    const row = this.#open(BLOCK_MAP);
+    const row = this.#open('block map');
     const members: Members = {};
     do {
       const key = this.#readKey(members);
@@ -85,7 +77,7 @@ class SimpleReader {
 
   #readBlockList(column: number): YamlValue {
     const cursor = this.#cursor;
-    const row = this.#open(BLOCK_LIST);
+    const row = this.#open('block list');
     const members: YamlValue[] = [];
     do {
       cursor.at += 1;
@@ -126,7 +118,7 @@ class SimpleReader {
     if (cursor.column > column) return this.#seesBlock() ? this.#readBlock(cursor.column) : this.#readLine(column + 1);
     // A list may have the column of its key.
     if (isInMap && cursor.column === column && cursor.sees(DASH)) return this.#readBlockList(column);
-    this.#positions.add(SCALAR, start, start);
+    this.#positions.addScalar(start, start);
     return null;
   }
 
@@ -141,7 +133,7 @@ class SimpleReader {
     if (!cursor.sees(OPENING)) {
       cursor.at = scalarEnd(cursor);
       this.#checkLimits();
-      this.#positions.add(SCALAR, start, cursor.at);
+      this.#positions.addScalar(start, cursor.at);
       return this.#valueOf(start, cursor.at);
     }
     cursor.flowDepth += 1;
@@ -151,7 +143,7 @@ class SimpleReader {
   }
 
   #readFlowMap(indent: number): YamlValue {
-    const row = this.#open(FLOW_MAP);
+    const row = this.#open('flow map');
     const members: Members = {};
     for (let isFirst = true; this.#hasMember(indent, '}', isFirst); isFirst = false) {
       const key = this.#readKey(members);
@@ -162,7 +154,7 @@ class SimpleReader {
   }
 
   #readFlowList(indent: number): YamlValue {
-    const row = this.#open(FLOW_LIST);
+    const row = this.#open('flow list');
     const members: YamlValue[] = [];
     while (this.#hasMember(indent, ']', members.length === 0)) members.push(this.#readFlow(indent));
     return this.#close(row, members);
