@@ -1,14 +1,5 @@
 import { suggestion } from '../engine/problem/did-you-mean.ts';
-import {
-  CommandError,
-  type ExitCode,
-  type Option,
-  type Options,
-  type Terminal,
-  UsageError,
-  type Verb,
-  type VerbTable,
-} from './terminal.ts';
+import { CommandError, type Options, type Terminal, UsageError, type Verb, type VerbTable } from './terminal.ts';
 import { version } from './version.ts';
 
 /** Each verb by its name. Only the verb that runs is loaded: linting a manifest needs no server. */
@@ -55,20 +46,17 @@ const VERBS: VerbTable = {
 };
 
 /** Runs the verb that the arguments name. `createTerminal` returns the terminal for a verb with these arguments. */
-export async function main(
-  argv: readonly string[],
-  createTerminal: (args: readonly string[]) => Terminal,
-): Promise<ExitCode> {
+export async function main(argv: readonly string[], createTerminal: (args: readonly string[]) => Terminal) {
   // `help lint` is `lint --help`.
   const [name = '', ...args] = argv[0] === 'help' && argv.length > 1 ? [...argv.slice(1), '--help'] : argv;
   const terminal = createTerminal(args);
-  const print = (text: string): ExitCode => {
+  const print = (text: string) => {
     terminal.out(text);
-    return 0;
+    return 0 as const;
   };
-  const fail = (message: string, more = ''): ExitCode => {
+  const fail = (message: string, more = '') => {
     terminal.err(`signing-gateway: ${message}\n${more}`);
-    return 2;
+    return 2 as const;
   };
   const helpHint = (command = '') => `Run "signing-gateway ${command}--help" for the usage.\n`;
   if (name === '--version' || name === '-v') return print(`${version}\n`);
@@ -131,6 +119,6 @@ function formatOptions(options: Options): string {
   return rows.map(({ flags, summary }) => `  ${flags.padEnd(width)}  ${summary}\n`).join('');
 }
 
-function formatFlags(name: string, { short, valueName }: Option): string {
+function formatFlags(name: string, { short, valueName }: Options[string]): string {
   return `${short === undefined ? '    ' : `-${short}, `}--${name}${valueName === undefined ? '' : ` ${valueName}`}`;
 }

@@ -29,9 +29,6 @@ export interface Terminal {
 /** 0: success. 1: problems found. 2: wrong usage, or the command failed. */
 export type ExitCode = 0 | 1 | 2;
 
-/** Words of a manifest that `completion --words` prints. */
-export type ManifestWords = 'roles' | 'claims' | 'issuers';
-
 /** An option of a verb: the members that `parseArgs` takes, and those for help and completion. */
 export interface Option {
   readonly type: 'boolean' | 'string';
@@ -43,8 +40,8 @@ export interface Option {
   readonly choices?: readonly string[];
   /** Starts of values that completion offers; other values are valid too. */
   readonly starts?: readonly string[];
-  /** Completion offers these words of the manifest; other values are valid too. */
-  readonly manifestWords?: ManifestWords;
+  /** Completion offers these words of the manifest, which `completion --words` prints; other values are valid too. */
+  readonly manifestWords?: 'roles' | 'claims' | 'issuers';
   readonly summary: string;
 }
 

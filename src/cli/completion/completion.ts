@@ -3,15 +3,7 @@ import { callerOfRole } from '../../prove/offline/role-claims.ts';
 import { loadFile } from '../manifest-file.ts';
 import { chooseManifest } from '../named-manifest.ts';
 import { parseArguments, parseChoice, valueOption } from '../parse-arguments.ts';
-import {
-  CommandError,
-  type ManifestWords,
-  type Options,
-  type Terminal,
-  UsageError,
-  type Verb,
-  type VerbTable,
-} from '../terminal.ts';
+import { CommandError, type Options, type Terminal, UsageError, type Verb, type VerbTable } from '../terminal.ts';
 import { bash } from './bash.ts';
 import type { CompletionScript, CompletionVerb } from './completion-script.ts';
 import { fish } from './fish.ts';
@@ -19,7 +11,7 @@ import { zsh } from './zsh.ts';
 
 export const SHELLS = { bash, zsh, fish } as const satisfies Record<string, CompletionScript>;
 
-const WORDS = ['roles', 'claims', 'issuers'] as const satisfies readonly ManifestWords[];
+const WORDS = ['roles', 'claims', 'issuers'] as const;
 
 const OPTIONS = {
   words: valueOption(
@@ -69,7 +61,7 @@ function parseShell([name = '', ...others]: readonly string[]): keyof typeof SHE
 }
 
 /** Returns the token methods of a manifest, the roles that its routes allow, or the claims of each. Roles from the environment are secret. */
-function wordsOf(kind: ManifestWords, file: string, { env }: Terminal): string[] {
+function wordsOf(kind: (typeof WORDS)[number], file: string, { env }: Terminal): string[] {
   const loaded = loadFile(file, env);
   if (loaded.plan === undefined) throw new CommandError(`${file} has errors; see: signing-gateway lint ${file}`);
   const { plan, manifest } = loaded;

@@ -5,15 +5,7 @@ import { coverageOf, summarizeCoverage } from '../../prove/testing/coverage.ts';
 import { runTestFile, type TestResult } from '../../prove/testing/run-test-file.ts';
 import { showProgress } from '../logs/read-progress.ts';
 import { formatOption, parseArguments, parseFormat, parseLimit, valueOption } from '../parse-arguments.ts';
-import {
-  CommandError,
-  type ExitCode,
-  type Options,
-  type OptionValues,
-  type Terminal,
-  UsageError,
-  type Verb,
-} from '../terminal.ts';
+import { CommandError, type Options, type OptionValues, type Terminal, UsageError, type Verb } from '../terminal.ts';
 import { DEFAULT_MAX_UNCOVERED, formatCoverage } from './coverage-text.ts';
 import { createMutationReport, formatScore } from './mutation-report.ts';
 import { TEST_FORMATS, type TestReport } from './test-formats.ts';
@@ -142,14 +134,14 @@ const POLL_MS = 250;
 const SETTLE_MS = 50;
 
 /** Runs the test file again after each change, until the process must stop. */
-async function watch(options: TestOptions, terminal: Terminal): Promise<ExitCode> {
+async function watch(options: TestOptions, terminal: Terminal) {
   for (;;) {
     const files = new Map<string, string | undefined>();
-    const code = await runOnce(options, terminal, files).catch((error: unknown): ExitCode => {
+    const code = await runOnce(options, terminal, files).catch((error: unknown) => {
       // A missing file may come back, so keep watching.
       if (!(error instanceof CommandError)) throw error;
       terminal.err(`${error.message}\n`);
-      return 2;
+      return 2 as const;
     });
     if (terminal.stop.aborted) return code;
     terminal.err('waiting for changes\n');
