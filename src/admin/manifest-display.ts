@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { joinRanges, redactRanges, type SecretRange } from '../check/lint/secret-text.ts';
-import { type ParsedText, parseText } from '../engine/manifest/document.ts';
+import { lastIndexAtMost, lineStarts, type ParsedText, parseText } from '../engine/manifest/document.ts';
 import type { Source } from '../engine/manifest/source.ts';
 import type { Problem } from '../engine/problem/problem.ts';
 import type { LocatedProblems } from '../process/reload/manifest-thread.ts';
@@ -71,13 +71,6 @@ export function linesOfRoute(sources: readonly Source[], displays: readonly File
   throw new RangeError(`the texts have no route ${index}`);
 }
 
-/** Returns the offset of the first character of each line. */
-function lineStarts(text: string): number[] {
-  const starts = [text.startsWith('\uFEFF') ? 1 : 0];
-  for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', end + 1)) starts.push(end + 1);
-  return starts;
-}
-
 function offsetsOf({ line, column, endLine, endColumn }: Problem['range'], starts: readonly number[]): SecretRange {
   return { start: (starts[line - 1] ?? 0) + column - 1, end: (starts[endLine - 1] ?? 0) + endColumn - 1 };
 }
@@ -86,29 +79,20 @@ function findRoutes({ value, positions }: ParsedText, text: string, starts: read
   const routes = value !== null && typeof value === 'object' && 'routes' in value ? value['routes'] : undefined;
   if (!Array.isArray(routes)) return new Uint32Array();
   const found = new Uint32Array(3 * routes.length);
+  const lineAt = (offset: number) => lastIndexAtMost(starts, offset) + 1;
   for (const index of routes.keys()) {
     const path = ['routes', index];
     const start = positions.offsetsAt({ path, at: 'value' }).start;
     // A block of text ends with its line break.
     const content = text.slice(0, positions.contentEndOf(positions.find(path, 'follow').row)).trimEnd().length;
-    const line = lineAt(start, starts);
+    const line = lineAt(start);
     const lineStart = starts[line - 1] ?? 0;
-    const end = (starts[Math.min(lineAt(content, starts), line + MAX_ROUTE_LINES - 1)] ?? text.length + 1) - 1;
+    const end = (starts[Math.min(lineAt(content), line + MAX_ROUTE_LINES - 1)] ?? text.length + 1) - 1;
     // All routes of a JSON text may be in one line.
     const isLong = end - lineStart > MAX_ROUTE_LENGTH;
     found.set(isLong ? [line, start, Math.min(content, start + MAX_ROUTE_LENGTH)] : [line, lineStart, end], 3 * index);
   }
   return found;
-}
-
-function lineAt(offset: number, starts: readonly number[]): number {
-  let [low, high] = [0, starts.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((starts[middle] ?? 0) <= offset) low = middle + 1;
-    else high = middle;
-  }
-  return Math.max(1, low);
 }
 
 /** The longest time to parse a manifest. */

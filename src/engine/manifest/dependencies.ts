@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Environment, MAX_ALL_CHARACTERS } from './source.ts';
+import { type Environment, fileError, MAX_ALL_CHARACTERS } from './source.ts';
 
 /** The SHA-256 in hex of each file that a manifest names, by the path in the manifest; empty for an unreadable file. */
 type FileHashes = ReadonlyMap<string, string>;
@@ -57,8 +57,7 @@ export function trackDependencies(environment: Environment): {
 }
 
 export function fileSizeError(): Error {
-  const message = `the files of the manifest have more than ${MAX_ALL_CHARACTERS} characters`;
-  return Object.assign(new Error(message), { code: 'EFBIG' });
+  return fileError('EFBIG', `the files of the manifest have more than ${MAX_ALL_CHARACTERS} characters`);
 }
 
 /** Returns the files whose content changed, and the patterns whose matches changed. */

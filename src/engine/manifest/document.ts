@@ -95,8 +95,7 @@ export type DocumentParser = typeof parse;
  * column.
  */
 function createRanges(text: string): (start: number, end: number) => Range {
-  const starts = [text.startsWith('\uFEFF') ? 1 : 0];
-  for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', end + 1)) starts.push(end + 1);
+  const starts = lineStarts(text);
   // The parser may report an offset after the end of the text.
   const positionOf = (offset: number) => {
     const bounded = Math.min(offset, text.length);
@@ -110,8 +109,15 @@ function createRanges(text: string): (start: number, end: number) => Range {
   };
 }
 
+/** Returns the offset of the first character of each line. */
+export function lineStarts(text: string): number[] {
+  const starts = [text.startsWith('\uFEFF') ? 1 : 0];
+  for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', end + 1)) starts.push(end + 1);
+  return starts;
+}
+
 /** Returns the index of the last of the ascending numbers that is at most `most`, or 0. */
-function lastIndexAtMost(numbers: readonly number[], most: number): number {
+export function lastIndexAtMost(numbers: readonly number[], most: number): number {
   let low = 0;
   let high = numbers.length - 1;
   while (low < high) {

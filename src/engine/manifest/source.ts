@@ -96,21 +96,17 @@ export function createMemoryEnvironment(
     env,
     readFile: (path) => {
       const text = texts.get(posix.normalize(path));
-      if (text === undefined) throw missingError(path);
+      if (text === undefined) throw fileError('ENOENT', `no file ${path}`);
       return text;
     },
     listFolder: (path) => {
       const folder = posix.join('.', path, '/');
       const paths = folder === './' ? [...texts.keys()] : [...texts.keys()].filter((name) => name.startsWith(folder));
       const names = paths.map((name) => name.slice(folder === './' ? 0 : folder.length).split('/', 1)[0] ?? '');
-      if (names.length === 0) throw missingError(path);
+      if (names.length === 0) throw fileError('ENOENT', `no file ${path}`);
       return [...new Set(names)];
     },
   };
-}
-
-function missingError(path: string): Error {
-  return Object.assign(new Error(`no file ${path}`), { code: 'ENOENT' });
 }
 
 // A manifest and the files that it names are UTF-8 (RFC 3629). A lenient decoder would replace invalid bytes, so that the

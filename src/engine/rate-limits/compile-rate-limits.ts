@@ -34,22 +34,14 @@ function compileRateLimit(id: string, entry: RateLimitEntry, stores: Stores | un
   const path = ['rateLimits', id];
   const parts = compileKey(entry.key, [...path, 'key'], findings);
   const { requests, periodMs } = parseRate(entry.allow);
-  if (periodMs > MAX_PERIOD_MS)
-    findings.push(
-      quoteFreeErrorAt(
-        [...path, 'allow'],
-        'rate-limit',
-        'the duration must be at most 24h; write for example 5 per 15m',
-      ),
-    );
-  if (entry.failures !== undefined && entry.count !== 'failures') {
-    const message = '"failures" has no effect without count: failures; add it, or remove "failures"';
-    findings.push(errorAtKey([...path, 'failures'], 'rate-limit', message));
-  }
-  if (entry.reportUntil !== undefined && entry.mode !== 'report') {
-    const message = '"reportUntil" has no effect without mode: report; add it, or remove "reportUntil"';
-    findings.push(errorAtKey([...path, 'reportUntil'], 'rate-limit', message));
-  }
+  const tooLong = 'the duration must be at most 24h; write for example 5 per 15m';
+  if (periodMs > MAX_PERIOD_MS) findings.push(quoteFreeErrorAt([...path, 'allow'], 'rate-limit', tooLong));
+  const reportIdle = (key: string, condition: string) => {
+    const message = `"${key}" has no effect without ${condition}; add it, or remove "${key}"`;
+    findings.push(errorAtKey([...path, key], 'rate-limit', message));
+  };
+  if (entry.failures !== undefined && entry.count !== 'failures') reportIdle('failures', 'count: failures');
+  if (entry.reportUntil !== undefined && entry.mode !== 'report') reportIdle('reportUntil', 'mode: report');
   checkMissing(entry, parts, path, findings);
   const store = entry.store === undefined ? undefined : findStore(entry.store, [...path, 'store'], stores, findings);
   if (parts === undefined) return undefined;
@@ -83,9 +75,8 @@ function compileKey(entry: RateLimitEntry['key'], path: Path, findings: Finding[
       findings.push(errorAt(partPath, 'rate-limit-key', 'write exactly one of "body", "claim", "header" and "client"'));
       isValid = false;
     } else if (part.fold !== undefined && part.client !== undefined) {
-      findings.push(
-        errorAtKey([...partPath, 'fold'], 'rate-limit-key', 'an address has no letter case; remove "fold"'),
-      );
+      const message = 'an address has no letter case; remove "fold"';
+      findings.push(errorAtKey([...partPath, 'fold'], 'rate-limit-key', message));
     }
   }
   return isValid ? entries.map(compileKeyPart) : undefined;
@@ -103,9 +94,8 @@ function checkMissing(
     const message = `a request can lack this ${optional}; add missing: refuse, or missing: skip`;
     findings.push(errorAt([...path, 'key'], 'rate-limit-missing', message));
   } else if (optional === undefined && missing !== undefined) {
-    findings.push(
-      errorAtKey([...path, 'missing'], 'rate-limit-missing', 'every request has this key; remove "missing"'),
-    );
+    const message = 'every request has this key; remove "missing"';
+    findings.push(errorAtKey([...path, 'missing'], 'rate-limit-missing', message));
   }
 }
 

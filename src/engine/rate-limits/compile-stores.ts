@@ -42,6 +42,7 @@ function compileStore(id: string, entry: StoreEntry, context: CompileContext) {
   });
 }
 
+const RULE = 'store-redis';
 const KINDS = { url: 'server', sentinels: 'sentinel', cluster: 'cluster' } as const;
 
 function compileRedis(entry: string | Redis, path: Path, context: CompileContext) {
@@ -49,7 +50,7 @@ function compileRedis(entry: string | Redis, path: Path, context: CompileContext
   const [key, other] = (['url', 'sentinels', 'cluster'] as const).filter((each) => settings[each] !== undefined);
   if (key === undefined || other !== undefined) {
     const message = 'write exactly one of "url", "sentinels" and "cluster"';
-    context.findings.push(quoteFreeErrorAt(path, 'store-redis', message));
+    context.findings.push(quoteFreeErrorAt(path, RULE, message));
     return undefined;
   }
   const servers = parseRedisUrls(settings[key] ?? [], typeof entry === 'string' ? path : [...path, key], context);
@@ -57,7 +58,7 @@ function compileRedis(entry: string | Redis, path: Path, context: CompileContext
   if (settings.password !== undefined) requireSecretFromEnvironment([...path, 'password'], context);
   if (servers === undefined || first === undefined) return undefined;
   checkCombination(settings, first, path, context.findings);
-  const caContext = { ...context, rule: 'store-redis' };
+  const caContext = { ...context, rule: RULE };
   const file = first.protocol === 'rediss:' ? settings.ca : undefined;
   const ca = file === undefined ? undefined : readCertificate(file, [...path, 'ca'], caContext);
   const user = { username: textOf(first.username), password: textOf(first.password) };
@@ -79,20 +80,15 @@ function compileRedis(entry: string | Redis, path: Path, context: CompileContext
 
 /** Reports settings that do not belong together. */
 function checkCombination({ sentinels, cluster, name, ca }: Redis, first: URL, path: Path, findings: Finding[]): void {
-  if (sentinels !== undefined && name === undefined) {
-    const message = 'the Sentinel servers need the name of the primary; add name: and the name that they use';
-    findings.push(errorAt(path, 'store-redis', message));
-  }
-  if (sentinels === undefined && name !== undefined)
-    findings.push(errorAtKey([...path, 'name'], 'store-redis', '"name" is for "sentinels" only; remove it'));
-  if (ca !== undefined && first.protocol !== 'rediss:') {
-    const message = '"ca" has no effect without TLS; write rediss:// URLs, or remove "ca"';
-    findings.push(errorAtKey([...path, 'ca'], 'store-redis', message));
-  }
-  if (cluster !== undefined && databaseOf(first) !== 0) {
-    const message = 'a Redis Cluster has only the database 0; remove the number from the URLs';
-    findings.push(errorAt([...path, 'cluster'], 'store-redis', message));
-  }
+  const report = (message: string, key?: string) =>
+    findings.push(key === undefined ? errorAt(path, RULE, message) : errorAtKey([...path, key], RULE, message));
+  if (sentinels !== undefined && name === undefined)
+    report('the Sentinel servers need the name of the primary; add name: and the name that they use');
+  if (sentinels === undefined && name !== undefined) report('"name" is for "sentinels" only; remove it', 'name');
+  if (ca !== undefined && first.protocol !== 'rediss:')
+    report('"ca" has no effect without TLS; write rediss:// URLs, or remove "ca"', 'ca');
+  const message = 'a Redis Cluster has only the database 0; remove the number from the URLs';
+  if (cluster !== undefined && databaseOf(first) !== 0) findings.push(errorAt([...path, 'cluster'], RULE, message));
 }
 
 /** Parses the URLs of one store. Reports those that are not valid or differ in more than their address. */
@@ -103,7 +99,7 @@ function parseRedisUrls(urls: string | readonly string[], path: Path, context: C
   if (servers.length < parsed.length) return undefined;
   if (new Set(servers.map(withoutAddress)).size === 1) return servers;
   const message = 'these URLs must have the same scheme, user, password and database number';
-  context.findings.push(quoteFreeErrorAt(path, 'store-redis', message));
+  context.findings.push(quoteFreeErrorAt(path, RULE, message));
   return undefined;
 }
 
@@ -122,7 +118,7 @@ function parseRedisUrl(text: string, path: Path, context: CompileContext): URL |
   const mistake = mistakeIn(url);
   if (mistake !== undefined) {
     const message = `${mistake}; write for example redis://127.0.0.1:6379 or rediss://host:6379/0`;
-    context.findings.push(quoteFreeErrorAt(path, 'store-redis', message));
+    context.findings.push(quoteFreeErrorAt(path, RULE, message));
     return undefined;
   }
   if (url?.password) requireSecretFromEnvironment(path, context);

@@ -29,120 +29,107 @@ interface SchemaBundle {
   readonly relocate: (finding: Finding) => Finding;
 }
 
-/** Reads the JSON or YAML files that `$ref` names relative to its file: only those beside the manifest and below it. */
-export function bundleSchemas(manifest: Manifest, readFile: Environment['readFile'], findings: Finding[]) {
-  return new Bundler(manifest, readFile, findings).bundle();
-}
-
 /** The target and the location of a reference: both paths of the root. */
 interface Reference {
   readonly target: Path;
   readonly location: Path;
 }
 
-class Bundler {
-  readonly #manifest: Manifest;
-  readonly #readFile: Environment['readFile'];
-  readonly #findings: Finding[];
-  readonly #files: Record<string, unknown> = Object.create(null);
-  readonly #texts = new Map<string, { readonly source: Source; readonly document: Document }>();
+/** Reads the JSON or YAML files that `$ref` names relative to its file: only those beside the manifest and below it. */
+export function* bundleSchemas(
+  manifest: Manifest,
+  readFile: Environment['readFile'],
+  findings: Finding[],
+): SlicedWork<SchemaBundle> {
+  const files: Record<string, unknown> = Object.create(null);
+  const texts = new Map<string, { readonly source: Source; readonly document: Document }>();
   /** The location in the manifest that first needed a file. */
-  readonly #origins = new Map<string, Path>();
-  readonly #references = new Map<string, Reference>();
-
-  constructor(manifest: Manifest, readFile: Environment['readFile'], findings: Finding[]) {
-    this.#manifest = manifest;
-    this.#readFile = readFile;
-    this.#findings = findings;
+  const origins = new Map<string, Path>();
+  const references = new Map<string, Reference>();
+  const schemas = resolve(manifest.schemas, ['schemas']);
+  const routes: Manifest['routes'] = [];
+  for (const [index, route] of manifest.routes.entries()) {
+    routes.push(hasSchemas(route) ? resolve(route, ['routes', index]) : route);
+    yield;
   }
-
-  *bundle(): SlicedWork<SchemaBundle> {
-    const schemas = this.#resolve(this.#manifest.schemas, ['schemas']);
-    const routes: Manifest['routes'] = [];
-    for (const [index, route] of this.#manifest.routes.entries()) {
-      routes.push(hasSchemas(route) ? this.#resolve(route, ['routes', index]) : route);
-      yield;
-    }
-    const root = { schemas, routes, files: this.#files };
-    const relocate = (finding: Finding) => this.#relocate(finding);
-    return { root, referencedPaths: this.#validTargets(root), relocate };
-  }
+  const root = { schemas, routes, files };
+  return { root, referencedPaths: validTargets(root), relocate };
 
   /** @param base the file that contains the schemas; `undefined`: the manifest itself */
-  #resolve<T>(holder: T, at: Path, base?: string): T {
+  function resolve<T>(holder: T, at: Path, base?: string): T {
     if (!hasFileReference(holder, base !== undefined)) return holder;
     const change = (schema: Record<string, unknown>, path: Path) => {
       const { $ref: reference, ...others } = schema;
       const isLocal = base === undefined && typeof reference === 'string' && reference.startsWith('#');
       if (typeof reference !== 'string' || isLocal || SCHEME.test(reference)) return schema;
-      const target = this.#follow(reference, [...at, ...path, '$ref'], base);
+      const target = follow(reference, [...at, ...path, '$ref'], base);
       return target === undefined ? others : { ...others, $ref: referenceTo(target) };
     };
     return mapSchemas(holder, change, at.length === 1 && at[0] === 'schemas');
   }
 
   /** Reads the file that a reference names and returns the target's path; `undefined` if there is none. */
-  #follow(reference: string, location: Path, base: string | undefined): Path | undefined {
+  function follow(reference: string, location: Path, base: string | undefined): Path | undefined {
     const target =
-      this.#origins.size < MAX_FILES
+      origins.size < MAX_FILES
         ? targetOf(reference, base)
         : `at most ${MAX_FILES} files are read; put several schemas into one file`;
     if (typeof target === 'string') {
-      this.#report(location, target);
+      report(location, target);
       return undefined;
     }
     const [, file] = target as [string, string];
-    if (!this.#origins.has(file)) {
-      this.#origins.set(file, base === undefined ? location : (this.#origins.get(base) ?? location));
-      this.#files[file] = this.#resolve(this.#read(file, location), ['files', file], file);
+    if (!origins.has(file)) {
+      origins.set(file, base === undefined ? location : (origins.get(base) ?? location));
+      files[file] = resolve(read(file, location), ['files', file], file);
     }
-    this.#references.set(JSON.stringify(target), { target, location });
+    references.set(JSON.stringify(target), { target, location });
     return target;
   }
 
   /** Returns the value in a file; `true`, which accepts everything, if it has errors. */
-  #read(file: string, location: Path): unknown {
+  function read(file: string, location: Path): unknown {
     let text: string;
     try {
-      text = this.#readFile(file);
+      text = readFile(file);
     } catch (error) {
       const reason = `the file "${file}" cannot be read: ${describeFileError(fileErrorCode(error), 'the file that names it')}`;
-      const isName = Object.hasOwn(this.#manifest.schemas, file);
-      this.#report(location, isName ? `"${file}" is the name of a schema; write #/schemas/${file}` : reason);
+      const isName = Object.hasOwn(manifest.schemas, file);
+      report(location, isName ? `"${file}" is the name of a schema; write #/schemas/${file}` : reason);
       return true;
     }
     const source = { path: file, text };
-    const { document, findings } = parse(source);
-    this.#texts.set(file, { document, source });
-    for (const finding of findings) this.#findings.push(this.#inFile(file, finding, finding.location));
-    return findings.length === 0 ? withoutId(document.value) : true;
+    const { document, findings: syntax } = parse(source);
+    texts.set(file, { document, source });
+    for (const finding of syntax) findings.push(inFile(file, finding, finding.location));
+    return syntax.length === 0 ? withoutId(document.value) : true;
   }
 
-  #validTargets(root: SchemaRoot): Path[] {
-    return [...this.#references.values()].flatMap(({ target, location }) => {
+  function validTargets(root: SchemaRoot): Path[] {
+    return [...references.values()].flatMap(({ target, location }) => {
       if (isSchema(valueAt(root, target))) return [target];
       const [, file, ...inside] = target;
-      this.#report(location, `the file "${file}" has no schema at "#${formatPointer(inside)}"`);
+      report(location, `the file "${file}" has no schema at "#${formatPointer(inside)}"`);
       return [];
     });
   }
 
-  #report(location: Path, message: string): void {
-    this.#findings.push(this.#relocate(errorAt(location, RULE, message)));
+  function report(location: Path, message: string): void {
+    findings.push(relocate(errorAt(location, RULE, message)));
   }
 
   /** Adds the place in its file to a finding in a file. */
-  #relocate(finding: Finding): Finding {
+  function relocate(finding: Finding): Finding {
     const { location } = finding;
     const [first, file, ...inside] = 'path' in location ? location.path : [];
     if (first !== 'files' || !('path' in location)) return finding;
-    return this.#inFile(String(file), finding, { ...location, path: inside });
+    return inFile(String(file), finding, { ...location, path: inside });
   }
 
   /** Moves a finding to the reference that led to a file, with its place in the file. */
-  #inFile(file: string, { rule, severity, message }: Finding, where: FindingLocation): Finding {
-    const location = { path: this.#origins.get(file) ?? [], at: 'value' } as const;
-    const { document, source } = this.#texts.get(file) ?? {};
+  function inFile(file: string, { rule, severity, message }: Finding, where: FindingLocation): Finding {
+    const location = { path: origins.get(file) ?? [], at: 'value' } as const;
+    const { document, source } = texts.get(file) ?? {};
     if (document === undefined || source === undefined) return { rule, severity, message, location };
     return { rule, severity, message, location, inFile: { source, range: document.locate(where) } };
   }

@@ -1,5 +1,6 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { getOrCreate } from '../get-or-create.ts';
 import type { Path } from '../problem/finding.ts';
 import type { SchemaRoot } from '../schema/schema-bundle.ts';
 import type { Violation } from '../schema/value-validator.ts';
@@ -128,11 +129,7 @@ const rootIds = new WeakMap<SchemaRoot, number>();
 let lastRootId = 0;
 
 function idOf(root: SchemaRoot): number {
-  const existing = rootIds.get(root);
-  if (existing !== undefined) return existing;
-  lastRootId += 1;
-  rootIds.set(root, lastRootId);
-  return lastRootId;
+  return getOrCreate(rootIds, root, () => ++lastRootId);
 }
 
 /** The reason why a job did not run: the queue is full, its client's or route's share of it is, or the job waited too long. */

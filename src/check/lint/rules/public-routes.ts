@@ -2,6 +2,7 @@ import { foldHeaderName, forgeableHeader } from '../../../engine/header-names.ts
 import type { Route } from '../../../engine/plan/route-definition.ts';
 import { BitSet } from '../../../engine/routing/bit-set.ts';
 import { isStricter } from '../../../engine/routing/router.ts';
+import type { LostRequest } from '../../../engine/routing/witnesses/witness-search.ts';
 import type { LintContext, LintRoute } from '../lint-context.ts';
 import { findingAt, rulesOf } from '../rule.ts';
 
@@ -163,7 +164,11 @@ function mayPass(name: string, { requestHeaders, claims }: Route): boolean {
 const HARMLESS = new Set(['HEAD', 'OPTIONS']);
 
 /** Yields the protected routes that lose requests to a public one, unless its path is an exception within theirs. */
-function* lostRequests(publicRoute: LintRoute, protectedRoutes: BitSet, { routeIndex, witnessSearch }: LintContext) {
+function* lostRequests(
+  publicRoute: LintRoute,
+  protectedRoutes: BitSet,
+  { routeIndex, witnessSearch }: LintContext,
+): Generator<LostRequest<LintRoute>> {
   const { patterns } = routeIndex;
   const { pattern, route } = publicRoute;
   const losing = patterns.following(pattern, patterns.overlapping(pattern, protectedRoutes));
