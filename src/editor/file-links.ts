@@ -23,17 +23,7 @@ const MANIFEST_NAME = /(?:^|\/)gateway\.ya?ml$/;
 const VERSION = /^(?:\{\s*)?["']?version["']?[ \t]*:[ \t]*1[ \t]*(?:,.*|[ \t]#.*)?\r?$/m;
 const CONTENT = /^[ \t]*[^\s#]/m;
 /** The keys of a manifest that hardly any other file with its name has. */
-const MANIFEST_KEYS = [
-  'routes',
-  'upstreams',
-  'include',
-  'schemas',
-  'rateLimits',
-  'invariants',
-  'listen',
-  'auth',
-  'stores',
-];
+const MANIFEST_KEYS = 'routes upstreams include schemas rateLimits invariants listen auth stores'.split(' ');
 const DEFAULT_MANIFEST = 'gateway.yaml';
 
 /** Returns the role of a file. It reads only keys at the start of a line, so that a file keeps its role while somebody types. */

@@ -17,27 +17,19 @@ import { type Options, type OptionValues, UsageError, type Verb } from '../termi
 import { formatExplanation } from './explain-text.ts';
 
 /** The request headers that a gateway most often treats in a special way. */
-const HEADERS = [
-  'Accept:',
-  'Accept-Language:',
-  'Authorization:',
-  'Content-Type:',
-  'Cookie:',
-  'If-None-Match:',
-  'Origin:',
-  'Range:',
-  'Traceparent:',
-  'Upgrade:',
-  'X-Forwarded-For:',
-  'X-Request-Id:',
-];
+const HEADERS =
+  'Accept Accept-Language Authorization Content-Type Cookie If-None-Match Origin Range Traceparent Upgrade X-Forwarded-For X-Request-Id';
 
 const OPTIONS = {
   role: valueOption('ROLE', 'send a valid token with this role', { manifestWords: 'roles' }),
   claims: valueOption('JSON', 'send a valid token with these claims', { manifestWords: 'claims' }),
   issuer: valueOption('NAME', 'the method of auth.tokens that verifies the token', { manifestWords: 'issuers' }),
   anonymous: { type: 'boolean', summary: 'send no token (default)' },
-  header: valueOption("'NAME: VALUE'", 'add a header to the request', { multiple: true, short: 'H', starts: HEADERS }),
+  header: valueOption("'NAME: VALUE'", 'add a header to the request', {
+    multiple: true,
+    short: 'H',
+    starts: HEADERS.split(' ').map((name) => `${name}:`),
+  }),
   body: valueOption('FILE', 'send this file as the body'),
   json: { type: 'boolean', summary: 'print the explanation as JSON' },
   ...SINGLE_MANIFEST_OPTIONS,

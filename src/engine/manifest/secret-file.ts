@@ -47,21 +47,14 @@ export function describeSecretError(code: string): string {
   return ERRORS[code] ?? describeFileError(code);
 }
 
-const SECRET_KEYS: ReadonlySet<unknown> = new Set([
-  'token',
-  'secret',
-  'clientId',
-  'clientSecret',
-  'username',
-  'password',
-]);
-const SECRET_SECTIONS: ReadonlySet<unknown> = new Set(['admin', 'auth', 'log', 'stores']);
+const SECRET_SECTIONS = /^(?:admin|auth|log|stores)$/;
+const SECRET_KEYS = /^(?:token|secret|clientId|clientSecret|username|password)$/;
 
 /** True if the value at a path may come from a file: a secret, a request header, or a part of a Redis URL. */
 export function mayComeFromFile(path: Path, template: string): boolean {
   if (path.at(-3) === 'requestHeaders') return path.at(-2) === 'set';
   if (path[0] === 'stores' && path.includes('redis') && /^\w+:\/\//.test(template)) return true;
-  return SECRET_SECTIONS.has(path[0]) && SECRET_KEYS.has(path.at(-1));
+  return SECRET_SECTIONS.test(String(path[0])) && SECRET_KEYS.test(String(path.at(-1)));
 }
 
 /** A program that serves without reading the files must not accept a token that anybody can compute. */

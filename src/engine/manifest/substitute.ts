@@ -28,7 +28,9 @@ export function substitute(
   allowed?: readonly Reference[],
 ) {
   const secretFiles = new Map<string, SecretResult>();
-  const allowedKeys = allowed && new Set(allowed.filter(({ path }) => !path.some(isRevealing)).map(keyOfReference));
+  const allowedKeys =
+    allowed &&
+    new Set(allowed.filter(({ path }) => !path.some((step) => REVEALING.test(String(step)))).map(keyOfReference));
   // All texts with variables, also with those that are not set.
   const references: Reference[] = [];
   const findings: Finding[] = [];
@@ -134,21 +136,7 @@ const NOT_ALLOWED =
   'a candidate that was sent may use a variable only at the key where the active manifest has the same text, and never in patterns, schemas, header rules, "respond" or "redirect"; write the value, or start the gateway with --candidate';
 
 /** The keys at which the responses to requests would reveal a value, one question at a time. */
-const REVEALING_KEYS: ReadonlySet<string | number> = new Set([
-  'pattern',
-  'when',
-  'parameters',
-  'schema',
-  'schemas',
-  'requestHeaders',
-  'responseHeaders',
-  'respond',
-  'redirect',
-]);
-
-function isRevealing(step: string | number): boolean {
-  return REVEALING_KEYS.has(step);
-}
+const REVEALING = /^(?:pattern|when|parameters|schemas?|requestHeaders|responseHeaders|respond|redirect)$/;
 
 /** Positions in lists do not count: a candidate may have other routes. */
 function keyOfReference({ path, template }: Reference): string {

@@ -156,37 +156,26 @@ function mergeBody(documented: Body | undefined, { maxBytes, multipart, csv }: P
   };
 }
 
-/** Formats a message from the names of a route and of an operation. */
-type Sentence = (route: string, operation: string) => string;
-
 /** The messages of `diff` describe a change, but a document is no earlier version of a manifest. */
-const MATCHED: Readonly<Record<string, Sentence>> = {
-  'route-public': (route, operation) => `the route ${route} is public, but the operation ${operation} is secured`,
-  'route-protected': (route, operation) => `the route ${route} is protected, but the operation ${operation} is public`,
-  'route-narrowed': (route, operation) =>
-    `the route ${route} does not receive all requests of the operation ${operation}`,
-  'route-added-public': (route, operation) =>
-    `the public route ${route} receives requests that the operation ${operation} does not describe`,
-  'route-added': (route, operation) =>
-    `the protected route ${route} receives requests that the operation ${operation} does not describe`,
-  'body-loosened': (route, operation) =>
-    `the route ${route} accepts bodies that the operation ${operation} does not allow`,
-  'body-tightened': (route, operation) => `the route ${route} refuses bodies that the operation ${operation} allows`,
-  'body-changed': (route, operation) =>
-    `the route ${route} and the operation ${operation} have different schemas for bodies, and no known request shows the effect`,
-  'media-types-widened': (route, operation) =>
-    `the route ${route} accepts media types that the operation ${operation} does not list`,
-  'media-types-narrowed': (route, operation) =>
-    `the route ${route} refuses media types that the operation ${operation} lists`,
-  'form-changed': (route, operation) =>
-    `the route ${route} and the operation ${operation} have different parts of forms, and the route accepts other ones`,
-  'form-added': (route, operation) => `the route ${route} refuses forms that the operation ${operation} allows`,
-  'parameters-loosened': (route, operation) =>
-    `the route ${route} accepts parameters that the operation ${operation} does not allow`,
-  'parameters-tightened': (route, operation) =>
-    `the route ${route} refuses parameters that the operation ${operation} allows`,
-  'parameters-changed': (route, operation) =>
-    `the route ${route} and the operation ${operation} have different rules for parameters, and no known request shows the effect`,
+const MATCHED: Readonly<Record<string, string>> = {
+  'route-public': 'the route ROUTE is public, but the operation OPERATION is secured',
+  'route-protected': 'the route ROUTE is protected, but the operation OPERATION is public',
+  'route-narrowed': 'the route ROUTE does not receive all requests of the operation OPERATION',
+  'route-added-public': 'the public route ROUTE receives requests that the operation OPERATION does not describe',
+  'route-added': 'the protected route ROUTE receives requests that the operation OPERATION does not describe',
+  'body-loosened': 'the route ROUTE accepts bodies that the operation OPERATION does not allow',
+  'body-tightened': 'the route ROUTE refuses bodies that the operation OPERATION allows',
+  'body-changed':
+    'the route ROUTE and the operation OPERATION have different schemas for bodies, and no known request shows the effect',
+  'media-types-widened': 'the route ROUTE accepts media types that the operation OPERATION does not list',
+  'media-types-narrowed': 'the route ROUTE refuses media types that the operation OPERATION lists',
+  'form-changed':
+    'the route ROUTE and the operation OPERATION have different parts of forms, and the route accepts other ones',
+  'form-added': 'the route ROUTE refuses forms that the operation OPERATION allows',
+  'parameters-loosened': 'the route ROUTE accepts parameters that the operation OPERATION does not allow',
+  'parameters-tightened': 'the route ROUTE refuses parameters that the operation OPERATION allows',
+  'parameters-changed':
+    'the route ROUTE and the operation OPERATION have different rules for parameters, and no known request shows the effect',
 };
 
 /** The kinds of differences about a route without an operation, or the reverse. */
@@ -212,7 +201,8 @@ function withDriftMessage(difference: Difference): Difference {
 }
 
 function messageOf({ rule, counterpart: { oldId, nextId } }: Difference): string | undefined {
-  if (oldId !== undefined && nextId !== undefined) return MATCHED[rule]?.(`"${nextId}"`, `"${oldId}"`);
+  if (oldId !== undefined && nextId !== undefined)
+    return MATCHED[rule]?.replace('ROUTE', () => `"${nextId}"`).replace('OPERATION', () => `"${oldId}"`);
   if (rule === 'route-removed') return `no route receives the requests of the operation "${oldId}"`;
   const subject = UNMATCHED_ROUTE[rule];
   return subject && `${subject} "${nextId}" has no operation`;

@@ -217,7 +217,7 @@ function findCombined(path: Path): number {
 
 /** True for keywords that refuse no value by JSON Schema, such as an unknown format. */
 function hasNoEffect(path: Path): boolean {
-  return NO_EFFECT.has(String(path.at(-1)));
+  return NO_EFFECT.test(String(path.at(-1)));
 }
 
 /** Without one of its parts, such a keyword would refuse other values. */
@@ -225,12 +225,5 @@ const COMBINED = new Set(['not', 'oneOf', 'if', 'contains', 'dependentSchemas', 
 const UNEVALUATED = new Set(['unevaluatedProperties', 'unevaluatedItems']);
 const VALUE_LISTS = new Set(['enum', 'type', 'types']);
 const HELD = new Set(['properties', 'anyOf', 'allOf', 'prefixItems']);
-const NO_EFFECT = new Set([
-  'format',
-  'contentEncoding',
-  'contentMediaType',
-  'contentSchema',
-  '$anchor',
-  '$dynamicAnchor',
-]);
+const NO_EFFECT = /^(?:format|contentEncoding|contentMediaType|contentSchema|\$anchor|\$dynamicAnchor)$/;
 const ROUTE_KEYS = new Set(['id', 'method', 'path', 'upstream', 'access']);
