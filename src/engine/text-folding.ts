@@ -28,8 +28,13 @@ const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu;
 
 /** Folds the same as `foldCase`, and removes characters that cannot be seen. */
 export function foldVisible(text: string): string {
-  if (ASCII.test(text)) return text.toLowerCase();
-  return foldCase(text.replaceAll(INVISIBLE, '').normalize('NFKC').replaceAll(INVISIBLE, ''));
+  return foldCase(visibleText(text));
+}
+
+/** Removes characters that cannot be seen, and replaces compatibility forms (Unicode NFKC). */
+export function visibleText(text: string): string {
+  if (ASCII.test(text)) return text;
+  return text.replaceAll(INVISIBLE, '').normalize('NFKC').replaceAll(INVISIBLE, '');
 }
 
 /** Folds letter case and compatibility forms (Unicode NFKC). */

@@ -51,6 +51,7 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
     'rate-limits/rate-limiter',
     'routing/bit-set',
     'routing/path-folding',
+    'routing/path-reader',
     'routing/pattern',
     'routing/route-index',
     'routing/router',

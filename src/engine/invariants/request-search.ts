@@ -97,7 +97,10 @@ export function createRequestSearch({ routes: planned, router }: Plan) {
   function mayBeRead(segments: readonly SentSegment[], { route }: PatternRoute, methods: readonly string[]): boolean {
     const texts = textsAsRead(segments);
     const isRefused = (method: string, one: readonly (string | undefined)[]) => {
-      const twin = router.matchFolded(method, `/${one.map((text) => text ?? unknown).join('/')}`);
+      const twin = router.matchReading(method, {
+        path: `/${one.map((text) => text ?? unknown).join('/')}`,
+        form: 'folded',
+      });
       return twin !== undefined && twin !== route && isStricter(twin, route);
     };
     return methods.some((method) => {

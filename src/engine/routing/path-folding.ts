@@ -1,4 +1,4 @@
-import { foldVisible } from '../text-folding.ts';
+import { foldVisible, visibleText } from '../text-folding.ts';
 
 /** Matches the characters that folding changes: a path without them folds to itself. */
 export const FOLDABLE = /[A-Z;%]|\.(?:\/|$)/;
@@ -23,29 +23,36 @@ const MAX_CHOICES = 5;
 const MAX_PATHS = 32;
 const MAX_SEGMENTS = 1_024;
 
+/** How some servers read the segments of a path. Positions start at 0. */
+export interface SegmentReader {
+  /** True for servers that compare letter case. */
+  readonly keepsCase?: boolean;
+  readonly fold: (segment: string, position: number) => string;
+  /** True if the path of a segment as sent can belong to another route than that of the folded segment. */
+  readonly isOther: (segment: string, folded: string, position: number) => boolean;
+}
+
+const FOLDED: SegmentReader = { fold: (segment) => foldSegment(segment), isOther: () => false };
+
 /**
  * Returns every path that some server could read a path as. Servers fold different things, so each segment that folding changes is
  * read in two ways, independently of the others: folded and as sent, or as a text and as nothing.
  *
- * @param isOther true if the path of a segment as sent, at a position from 0, can belong to another route than that of the folded segment
  * @returns `undefined` if there are too many
  */
-export function readPath(
-  path: string,
-  isOther: (segment: string, folded: string, position: number) => boolean = () => false,
-): PathReadings | undefined {
+export function readPath(path: string, { fold, isOther, keepsCase }: SegmentReader = FOLDED): PathReadings | undefined {
   const written = withoutQueries(path);
   const hasUnicode = NON_ASCII.test(path);
   const isLong = written.length > MAX_CHOICES + 1 || path.split('/').length > MAX_SEGMENTS;
   if (isLong || (hasUnicode && isExcessive(path))) return undefined;
   const normalized = hasUnicode
-    ? new Set(normalizedPaths(path).flatMap(withoutQueries).flatMap(slashReadings).map(withoutDotSegments))
+    ? new Set(normalizedPaths(path, keepsCase).flatMap(withoutQueries).flatMap(slashReadings).map(withoutDotSegments))
     : [];
   const paths = [...written, ...normalized].map((one) => one.split('/'));
   if (paths.length > MAX_PATHS || paths.flat().length > MAX_SEGMENTS) return undefined;
   const choices = paths.map((one) =>
     one.map((segment, index) => {
-      const folded = foldSegment(segment);
+      const folded = fold(segment, index - 1);
       if (segment !== '' && foldToEmpty(segment) === '') return [folded, ''];
       const hasOther = folded !== segment && (folded.includes('/') || isOther(segment, folded, index - 1));
       return hasOther ? [folded, segment] : [folded];
@@ -129,8 +136,8 @@ function isDotSegment(segment: string): boolean {
 }
 
 /** Returns the path as read by servers that normalize Unicode before they split segments. */
-function normalizedPaths(path: string): string[] {
-  const texts = path.split('/').map((segment) => encodeURIComponent(readSegment(segment)));
+function normalizedPaths(path: string, keepsCase?: boolean): string[] {
+  const texts = path.split('/').map((segment) => encodeURIComponent(readSegment(segment, keepsCase)));
   const all = texts.join('/');
   const slashes = SLASHES.filter((slash, index) => index === 0 || all.search(slash) !== -1);
   return slashes.flatMap((slash) => combine(texts.map((text) => normalizedTexts(text, slash))));
@@ -174,8 +181,8 @@ function withoutDotSegments(path: string): string {
 }
 
 /** Folds a segment, unless it would become empty. */
-function foldSegment(segment: string): string {
-  const bare = withoutParameters(segment);
+export function foldSegment(segment: string, keepsCase?: boolean): string {
+  const bare = withoutParameters(segment, keepsCase);
   return bare === '' ? segment : encodeURI(withoutEnd(bare) || bare);
 }
 
@@ -184,16 +191,17 @@ function foldToEmpty(segment: string): string {
 }
 
 /** Decodes a segment and removes its `;` parameters. Callers escape the result again in the form of the tree's keys. */
-function withoutParameters(segment: string): string {
-  const lower = readSegment(segment).trim();
-  const parameters = lower.indexOf(';');
-  return parameters === -1 ? lower : lower.slice(0, parameters).trim();
+function withoutParameters(segment: string, keepsCase?: boolean): string {
+  const text = readSegment(segment, keepsCase).trim();
+  const parameters = text.indexOf(';');
+  return parameters === -1 ? text : text.slice(0, parameters).trim();
 }
 
 /** Returns the text that a server reads from a segment, except for encoded slashes. The path guard has refused paths that do not decode. */
-export function readSegment(segment: string): string {
-  if (!segment.includes('%')) return foldVisible(segment);
-  const parts = segment.split(/%2f/i).map((part) => foldVisible(decodeURIComponent(part)));
+export function readSegment(segment: string, keepsCase?: boolean): string {
+  const read = keepsCase === true ? visibleText : foldVisible;
+  if (!segment.includes('%')) return read(segment);
+  const parts = segment.split(/%2f/i).map((part) => read(decodeURIComponent(part)));
   return parts.join('%2f');
 }
 

@@ -1,16 +1,19 @@
 import { addRoute, createRouter as createTree, findRoute } from 'rou3';
 import type { Route } from '../plan/route-definition.ts';
 import type { SlicedWork } from '../plan/sliced-work.ts';
-import { FOLDABLE, foldLiteral, isAlreadyFolded, readPath } from './path-folding.ts';
+import { FOLDABLE, foldLiteral, isAlreadyFolded } from './path-folding.ts';
+import { createPathReader, type LiteralForm, type PathReading } from './path-reader.ts';
 import type { Pattern } from './pattern.ts';
 
 export interface Router {
   /** Returns the route of a path that the path guard accepted, still encoded; `undefined` if there is none. */
   readonly match: (method: string, path: string) => Route | undefined;
-  /** Returns the route that a folded path belongs to. The router refuses a path if one of its folded forms belongs to a stricter route. */
-  readonly matchFolded: (method: string, foldedPath: string) => Route | undefined;
-  /** Returns every path that some server could read a path as, and that `matchFolded` accepts; `undefined` if there are too many. */
-  readonly readings: (path: string) => readonly string[] | undefined;
+  /** Returns the route that a reading of a path belongs to. The router refuses a path if one of its readings belongs to a stricter route. */
+  readonly matchReading: (method: string, reading: PathReading) => Route | undefined;
+  /** Returns every reading of a path by some server, the first one with all segments folded; `undefined` if there are too many. */
+  readonly readings: (path: string) => readonly PathReading[] | undefined;
+  /** The forms of literals that differ. */
+  readonly forms: readonly LiteralForm[];
   /** Returns the methods that the routes of a path accept, sorted; empty if no route matches the path. */
   readonly allowedMethods: (path: string) => readonly string[];
   /** True if some route keeps encoded slashes, so the path guard accepts them. No other route matches such a path. */
@@ -43,24 +46,13 @@ export function* createRouter(routes: readonly Route[]): SlicedWork<Router> {
   const methods = [...aliases.keys()].sort();
   const find = (tree: RouteTree, method: string, path: string) =>
     findRoute(tree, aliases.get(method) ?? method, path, WITHOUT_PARAMS)?.data;
-  const matchFolded = (method: string, foldedPath: string) => find(folded, method, foldedPath);
-  const { sent, read } = literalsOf(routes);
-  const readings = (path: string) => {
-    const found = readPath(
-      path,
-      (segment, folded, position) => read.has(folded) && !sent.has(`${position} ${segment}`),
-    );
-    // The last form is for servers that decode slashes after all else, and merge them.
-    return (
-      found &&
-      [...found.written, ...found.normalized].flatMap((one) =>
-        one.includes('%252f') ? [one, one.replaceAll(/(?:%252f|\/)+/g, '/')] : [one],
-      )
-    );
-  };
+  const trees = { folded, written: exact };
+  const forms: readonly LiteralForm[] = exact === folded ? ['folded'] : ['folded', 'written'];
+  const matchReading = (method: string, { path, form }: PathReading) => find(trees[form], method, path);
+  const readings = createPathReader(routes.map(({ pattern }) => pattern));
   const bypassesStricter = (method: string, path: string, route: Route) => {
-    const isBypass = (reading: string) => {
-      const twin = matchFolded(method, reading);
+    const isBypass = (reading: PathReading) => {
+      const twin = matchReading(method, reading);
       return twin !== undefined && twin !== route && isStricter(twin, route);
     };
     return readings(path)?.some(isBypass) ?? true;
@@ -81,8 +73,9 @@ export function* createRouter(routes: readonly Route[]): SlicedWork<Router> {
     : matchPlain;
   return {
     match,
-    matchFolded,
+    matchReading,
     readings,
+    forms,
     allowedMethods: (path) => methods.filter((method) => match(method, path) !== undefined),
     keepsEncodedSlash,
   };
@@ -94,19 +87,6 @@ interface RouterEntry {
   readonly isFolded: boolean;
   /** The rank of its requirements. */
   readonly strictness: number;
-}
-
-/** Returns the literals of all paths: as sent, each behind its position, and folded. */
-function literalsOf(routes: readonly Route[]): { readonly sent: Set<string>; readonly read: Set<string> } {
-  const sent = new Set<string>();
-  const read = new Set<string>();
-  for (const { pattern } of routes)
-    for (const [position, segment] of pattern.entries()) {
-      if (segment.kind !== 'literal') continue;
-      read.add(foldLiteral(segment).text);
-      if (!isAlreadyFolded(segment)) sent.add(`${position} ${segment.text}`);
-    }
-  return { sent, read };
 }
 
 type RouteTree = ReturnType<typeof createTree<Route>>;

@@ -3,7 +3,7 @@ import type { Plan } from '../../engine/plan/plan.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
 import { runToEnd, type SlicedWork } from '../../engine/plan/sliced-work.ts';
 import { editSteps, isNear } from '../../engine/problem/did-you-mean.ts';
-import { foldLiteral } from '../../engine/routing/path-folding.ts';
+import { patternIn } from '../../engine/routing/path-reader.ts';
 import type { Pattern } from '../../engine/routing/pattern.ts';
 import { createRouter } from '../../engine/routing/router.ts';
 import type { SkipReason } from './explanation.ts';
@@ -47,10 +47,12 @@ export function* findSkippedRoutes(
     if (moreSpecific !== undefined) return { reason: 'less-specific', otherRoute: moreSpecific };
     const readings = [path, path.replaceAll(/%2f/gi, '/')]
       .flatMap((one) => plan.router.readings(one) ?? [])
-      .map(segmentsOf);
+      .map(({ path: read, form }) => ({ segments: segmentsOf(read), form }));
     const stricter = yield* findRoute(others, (other) => {
-      const folded = other.pattern.map(foldLiteral);
-      const isPossible = mayMatch(other.pattern, segments) || readings.some((reading) => mayMatch(folded, reading));
+      const folded = patternIn('folded', other.pattern);
+      const isPossible =
+        mayMatch(other.pattern, segments) ||
+        readings.some((one) => mayMatch(one.form === 'folded' ? folded : other.pattern, one.segments));
       return isPossible && runToEnd(createRouter([route, other])).match(method, path) === undefined;
     });
     return { reason: 'other-reading', otherRoute: stricter };

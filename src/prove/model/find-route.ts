@@ -1,6 +1,6 @@
 import { HTTP_METHODS } from '../../engine/http1/http-methods.ts';
 import type { Manifest, RouteEntry } from '../../engine/manifest/manifest.generated.ts';
-import { foldVisible } from '../../engine/text-folding.ts';
+import { foldVisible, visibleText } from '../../engine/text-folding.ts';
 import { permissionsOf } from './check-caller.ts';
 import { decode, refuse } from './model-request.ts';
 
@@ -36,9 +36,7 @@ function isAmbiguous(segment: string): boolean {
 }
 
 /** Returns the segments of a path without a slash at its end. */
-function segmentsOf(path: string): string[] {
-  return path.replace(/\/$/, '').split('/').slice(1);
-}
+const segmentsOf = (path: string) => path.replace(/\/$/, '').split('/').slice(1);
 
 // ## The route of a request
 //
@@ -59,16 +57,16 @@ export function allowedMethods(manifest: Manifest, path: string): string[] {
 
 function matchedRoute(manifest: Manifest, method: string, path: string): RouteEntry | undefined {
   const routes = manifest.routes.filter((route) => methodsOf(route, manifest).includes(method));
-  const [route] = mostSpecific(routes, segmentsOf(path), (text) => text);
+  const [route] = mostSpecific(routes, segmentsOf(path), asWritten);
   // On a route with `encodedSlash: keep`, an escaped slash is a part of its segment. No other route matches such a path.
   if (route === undefined || (/%2f/i.test(path) && route.encodedSlash !== 'keep')) return undefined;
   // A path has no route if some server could read it as the path of a stricter route. See [Other spellings of a path](#other-spellings-of-a-path). Of several routes for one reading, the strictest one counts.
   const rank = (one: RouteEntry) => strictness(one, manifest);
-  const isSafe = (reading: readonly string[]) => {
-    const [other] = mostSpecific(routes, reading, fold).toSorted((one, two) => rank(two) - rank(one));
+  const isSafe = (literal: (text: string) => string) => (reading: readonly string[]) => {
+    const [other] = mostSpecific(routes, reading, literal).toSorted((one, two) => rank(two) - rank(one));
     return other === undefined || other === route || !isStricter(other, route, manifest);
   };
-  return readings(manifest, path)?.every(isSafe) ? route : undefined;
+  return [fold, asWritten].every((form) => readings(manifest, path, form)?.every(isSafe(form))) ? route : undefined;
 }
 
 function methodsOf({ method, path }: RouteEntry, { routes }: Manifest): readonly string[] {
@@ -88,9 +86,8 @@ function mostSpecific(routes: readonly RouteEntry[], path: readonly string[], re
     return hasLength && pattern.every((part, at) => (part[0] === '{' ? path[at] !== '' : read(part) === path[at]));
   });
   // The most specific path wins, from left to right: text before `{name}` before `/**`. Routes without the method do not compete.
-  const ranks = ({ path: text }: RouteEntry) =>
-    segmentsOf(text).map((part) => (part === '**' ? 3 : +(part[0] === '{')));
-  const rank = (route: RouteEntry) => [...ranks(route), 2].join('');
+  const rankOf = (part: string) => (part === '**' ? 3 : +(part[0] === '{'));
+  const rank = (route: RouteEntry) => [...segmentsOf(route.path).map(rankOf), 2].join('');
   const best = matching.map(rank).sort()[0];
   return matching.filter((route) => rank(route) === best);
 }
@@ -99,14 +96,17 @@ function mostSpecific(routes: readonly RouteEntry[], path: readonly string[], re
 //
 // Servers fold paths in different ways, so the gateway does not let a spelling of a stricter route through another one. It forwards no folded path.
 
-function readings(manifest: Manifest, path: string): string[][] | undefined {
+function readings(manifest: Manifest, path: string, literal: (text: string) => string): string[][] | undefined {
   const patterns = manifest.routes.map((route) => segmentsOf(route.path));
-  const texts = new Set(patterns.flat().map(fold));
+  const texts = patterns.flat();
   const waysOf = (segment: string, at: number) => {
-    // A segment of dots, blanks and invisible characters can be read as nothing. Every other segment can be read as it was sent, or as its folded text, each of them for itself. A segment that some route has in this spelling at this place is only read as its folded text.
-    const isOther = texts.has(fold(segment)) && !patterns.some((pattern) => pattern[at] === segment);
-    const isEmpty = segment !== '' && visible(segment).replace(END, '') === '';
-    return [...new Set([fold(segment), ...(isEmpty ? [''] : isOther ? [segment] : [])])];
+    // Servers that ignore letter case compare folded segments with folded text of routes. Other servers compare segments that keep their letter case with the text of routes as it is written. A segment keeps its letter case only where text of a route folds to the same and is not folded: elsewhere, all these servers agree.
+    const keepsCase = literal === asWritten && texts.some((one) => fold(one) !== one && fold(one) === fold(segment));
+    // A segment of dots, blanks and invisible characters can be read as nothing. Every other segment can be read as it was sent, or as its folded text, each of them for itself. A segment that some route has in this spelling at this place is only read as servers read that route.
+    const isWritten = patterns.some((pattern) => pattern[at] === segment);
+    const text = isWritten ? literal(segment) : fold(segment, keepsCase ? visibleText : foldVisible);
+    if (segment !== '' && visible(segment).replace(END, '') === '') return [text, ''];
+    return text !== segment && !isWritten && texts.some((one) => literal(one) === text) ? [text, segment] : [text];
   };
   // An escaped slash can be a slash, and an escaped `?` or `#` can end the path.
   const slashed = [path, path.replaceAll(/%2f/gi, '/')];
@@ -122,18 +122,19 @@ function readings(manifest: Manifest, path: string): string[][] | undefined {
   return read.flatMap((one) => [segmentsOf(one), segmentsOf(one).filter((text) => text !== '')]);
 }
 
+const asWritten = (text: string) => text;
 /** The dots and blanks at the end of a segment; the first escaped `?` and the first escaped `#` of each segment. */
 const END = /[.\s]+$/;
 const FIRST_END = /(?<=\/(?:(?!%3f)[^/])*)%3f|(?<=\/(?:(?!%23)[^/])*)%23/gi;
 
-function visible(segment: string): string {
-  const text = decode(segment.replaceAll(/%2f/gi, '%252f')) ?? '';
-  return foldVisible(text).replace(/;.*/s, '').trim();
+function visible(segment: string, read = foldVisible): string {
+  const text = read(decode(segment.replaceAll(/%2f/gi, '%252f')) ?? '');
+  return text.replace(/;.*/s, '').trim();
 }
 
-function fold(segment: string): string {
+function fold(segment: string, read = foldVisible): string {
   // A segment folds to its text without escapes, letter case, invisible characters, compatibility forms of Unicode, blanks and dots at its end, and everything after `;`. Segments in the paths of routes fold too.
-  const text = visible(segment);
+  const text = visible(segment, read);
   return text === '' ? segment : encodeURI(text.replace(END, '') || text);
 }
 

@@ -1,6 +1,7 @@
 import { getOrCreate } from '../../engine/get-or-create.ts';
 import { runToEnd } from '../../engine/plan/sliced-work.ts';
 import { foldLiteral, isAlreadyFolded } from '../../engine/routing/path-folding.ts';
+import { type LiteralForm, patternIn } from '../../engine/routing/path-reader.ts';
 import { intersect, type Pattern } from '../../engine/routing/pattern.ts';
 import { RouteIndex } from '../../engine/routing/route-index.ts';
 import { isStricter, routingKey } from '../../engine/routing/router.ts';
@@ -24,8 +25,9 @@ export function* findRefusedSpellings(
 ): Generator<OpenedRegion> {
   if (!search.hasChanges) return;
   const open = served.filter((region) => region.other !== undefined && freePosition(region) !== -1);
-  for (const [regions, readings] of kindsOf(open, [...search.find(other, side, 'read')]))
-    yield* findInKind(regions, readings, search.unknown);
+  for (const form of search.forms)
+    for (const [regions, readings] of kindsOf(open, [...search.find(other, side, form)]))
+      yield* findInKind(regions, readings, form, search.unknown);
   yield* likeLiterals(open, side, other);
 }
 
@@ -66,23 +68,24 @@ function createKey(): (region: Region) => string {
 function* findInKind(
   regions: readonly Region[],
   readings: readonly Region[],
+  form: LiteralForm,
   unknown: string,
 ): Generator<OpenedRegion> {
   let tries = 0;
   let possible: OpenedRegion | undefined;
   const patterns = readings.map((reading) => ({
     route: reading.route.route,
-    pattern: commonPattern(reading).map(foldLiteral),
+    pattern: patternIn(form, commonPattern(reading)),
   }));
   const index = runToEnd(RouteIndex.create(patterns)).patterns;
   for (const region of regions) {
-    const start = commonPattern(region).slice(0, freePosition(region)).map(foldLiteral);
+    const start = patternIn(form, commonPattern(region).slice(0, freePosition(region)));
     for (const member of index.overlapping([...start, { kind: 'rest' }])) {
       const reading = readings[member] as Region;
       const { route: reader } = reading;
       tries += 1;
       if (tries > MAX_TRIES) return yield { region, reader, isFound: false };
-      if (reader === region.other || !canBeRead(region, reading)) continue;
+      if (reader === region.other || !canBeRead(region, reading, form)) continue;
       possible ??= { region, reader, isFound: false };
       const path = spellingsOf(region, reading, unknown).find((one) => isServedOnce(region, one));
       if (path !== undefined) return yield { region: { ...region, path }, reader, isFound: true };
@@ -118,16 +121,16 @@ const textOf = (segment: Pattern[number] | undefined, other: string) =>
   segment?.kind === 'literal' ? segment.text : other;
 
 /** True if servers may read a path of a region like that. */
-function canBeRead(region: Region, reading: Region): boolean {
+function canBeRead(region: Region, reading: Region, form: LiteralForm): boolean {
   const pattern = commonPattern(region);
   const free = freePosition(region);
   const texts = textsOf(reading);
   const hasRoom = pattern.at(-1)?.kind === 'rest' || region.route.route.keepsEncodedSlash;
   // Without room, no segment is dropped or divided, so that the literals stay where they are.
-  const fixed = hasRoom || texts.length !== pattern.length ? pattern.slice(0, free) : pattern;
-  const path = `/${texts.map((text, index) => textOf(fixed[index] && foldLiteral(fixed[index]), text)).join('/')}`;
+  const fixed = patternIn(form, hasRoom || texts.length !== pattern.length ? pattern.slice(0, free) : pattern);
+  const path = `/${texts.map((text, index) => textOf(fixed[index], text)).join('/')}`;
   const isRead = (one: DiffRoute | undefined, { side }: DiffRoute) =>
-    side.plan.router.matchFolded(region.method, path)?.id === one?.route.id;
+    side.plan.router.matchReading(region.method, { path, form })?.id === one?.route.id;
   const hasLength = texts.length >= free && (hasRoom || texts.length <= pattern.length);
   return hasLength && isRead(reading.route, reading.route) && isRead(reading.other, region.route);
 }

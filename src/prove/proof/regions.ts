@@ -2,7 +2,8 @@ import { getOrCreate } from '../../engine/get-or-create.ts';
 import { HTTP_METHODS, sortMethods } from '../../engine/http1/http-methods.ts';
 import { runToEnd } from '../../engine/plan/sliced-work.ts';
 import { BitSet } from '../../engine/routing/bit-set.ts';
-import { foldLiteral, isAlreadyFolded } from '../../engine/routing/path-folding.ts';
+import { isAlreadyFolded } from '../../engine/routing/path-folding.ts';
+import { type LiteralForm, patternIn } from '../../engine/routing/path-reader.ts';
 import { intersect, literalPattern, type Pattern } from '../../engine/routing/pattern.ts';
 import { type PatternRoute, RouteIndex, SamplePaths } from '../../engine/routing/route-index.ts';
 import { routingKey } from '../../engine/routing/router.ts';
@@ -45,6 +46,8 @@ export interface Divider {
   readonly methods: readonly string[];
 }
 
+type Form = 'sent' | LiteralForm;
+
 /** More regions are not searched: thousands of routes that changed and cross each other have millions. */
 const MAX_REGIONS = 1_000_000;
 
@@ -60,13 +63,15 @@ export function createRegionSearch(one: DiffSide, two: DiffSide, dividers: reado
   const patterns = [...routes.map(({ pattern }) => pattern), ...dividers.flatMap((divider) => divider.patterns)];
   const samplePaths = runToEnd(SamplePaths.create(patterns));
   const changed = changedIds(one, two);
-  const views = { sent: new Map<DiffSide, View>(), read: new Map<DiffSide, View>() };
-  const viewOf = (side: DiffSide, form: 'sent' | 'read'): View =>
-    getOrCreate(views[form], side, () => (form === 'sent' ? sentView(side) : readView(viewOf(side, 'sent'))));
-  return { find, methods, unknown: samplePaths.unknown, hasChanges: changed.size > 0 };
+  const forms = new Set([one, two].flatMap(({ plan }) => plan.router.forms));
+  const views = new Map<Form, Map<DiffSide, View>>();
+  const viewsIn = (form: Form) => getOrCreate(views, form, () => new Map<DiffSide, View>());
+  const viewOf = (side: DiffSide, form: Form): View =>
+    getOrCreate(viewsIn(form), side, () => (form === 'sent' ? sentView(side) : readView(viewOf(side, 'sent'), form)));
+  return { find, forms, methods, unknown: samplePaths.unknown, hasChanges: changed.size > 0 };
 
-  /** Yields the regions of all routes of a side. @param form `read`: the folded paths, as servers read them */
-  function* find(side: DiffSide, other: DiffSide, form: 'sent' | 'read'): Generator<Region> {
+  /** Yields the regions of all routes of a side. @param form of the paths: as sent, or as servers read them */
+  function* find(side: DiffSide, other: DiffSide, form: Form): Generator<Region> {
     const [own, others] = [viewOf(side, form), viewOf(other, form)];
     let count = 0;
     for (const { method, path, route } of requestsOf(own, others)) {
@@ -108,19 +113,19 @@ export function createRegionSearch(one: DiffSide, two: DiffSide, dividers: reado
   /** Returns the routes that the routers treat as before, as all whose paths servers may read alike. Without dividers, one region is enough. */
   function unaffectedRoutes(own: DiffSide, other: DiffSide): readonly DiffRoute[] {
     if (dividers.length > 0) return [];
-    const [{ index }, others] = [viewOf(own, 'read'), viewOf(other, 'read')];
+    const [{ index }, others] = [viewOf(own, 'folded'), viewOf(other, 'folded')];
     const affected = BitSet.empty(own.routes.length);
     for (const { route, pattern } of [...index.routes, ...others.index.routes])
       if (changed.has(route.id)) affected.unite(index.patterns.overlapping(pattern));
     return own.routes.filter((_, position) => !affected.has(position));
   }
 
-  function* unaffectedRegion(route: DiffRoute, own: View, other: DiffSide, form: 'sent' | 'read'): Generator<Region> {
+  function* unaffectedRegion(route: DiffRoute, own: View, other: DiffSide, form: Form): Generator<Region> {
     const twin = other.routeById.get(route.route.id);
     for (const method of methods.filter((one) => route.route.methods.includes(one)))
       for (const path of samplePaths.of(route.pattern)) {
         // As servers read them, only the routes matter and not the paths.
-        const { route: first, isServed } = form === 'read' ? { route, isServed: true } : own.matchOf(method, path);
+        const { route: first, isServed } = form === 'sent' ? own.matchOf(method, path) : { route, isServed: true };
         if (first !== route) continue;
         yield { method, path, route, other: twin, isServed, isServedByOther: isServed };
         if (isServed) return;
@@ -168,12 +173,12 @@ function sentView(side: DiffSide): View {
   };
 }
 
-function readView({ side, index: sent }: View): View {
-  const isFolded = side.routes.every(({ pattern }) => pattern.every(isAlreadyFolded));
-  const folded = () => indexOf(side.routes.map(({ route, pattern }) => ({ route, pattern: pattern.map(foldLiteral) })));
+function readView({ side, index: sent }: View, form: LiteralForm): View {
+  const isFolded = form === 'written' || side.routes.every(({ pattern }) => pattern.every(isAlreadyFolded));
+  const folded = () => indexOf(side.routes.map(({ route, pattern }) => ({ route, pattern: patternIn(form, pattern) })));
   const index = isFolded ? sent : folded();
   const matchOf = (method: string, path: string) => {
-    const route = side.plan.router.matchFolded(method, path);
+    const route = side.plan.router.matchReading(method, { path, form });
     return { route: route && side.routeById.get(route.id), isServed: true };
   };
   return { side, index, matchOf };

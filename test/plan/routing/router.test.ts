@@ -650,6 +650,79 @@ describe('a server that folds one segment and keeps another one', () => {
   });
 });
 
+describe('a literal with capitals does not hide a stricter route from a server that', () => {
+  test.each<[string, Entry[], string, string]>([
+    [
+      'keeps letter case, behind a folded rest',
+      [
+        ['GET', '/X/**'],
+        ['GET', '/{p}/admin', 'protected'],
+        ['GET', '/**'],
+      ],
+      '/x/admin;q',
+      '/x/other;q',
+    ],
+    [
+      'keeps letter case, behind a folded path',
+      [
+        ['GET', '/b/admin'],
+        ['GET', '/b/{x}', 'protected'],
+        ['GET', '/{p}/Admin'],
+      ],
+      '/b;q/Admin',
+      '/c;q/Admin',
+    ],
+    [
+      'folds the letter case of one segment',
+      [
+        ['GET', '/b/admin'],
+        ['GET', '/b/{x}', 'protected'],
+        ['GET', '/{p}/Admin'],
+      ],
+      '/B/Admin',
+      '/C/Admin',
+    ],
+    [
+      'reads an encoded slash as one',
+      [
+        ['GET', '/X/**'],
+        ['GET', '/{p}/Admin/%C3%A9', 'protected'],
+        ['GET', '/**', 'public', { encodedSlash: 'keep' }],
+      ],
+      '/x%2FAdmin.%2F%C3%A9',
+      '/x%2FAdmin.%2F%C3%A8',
+    ],
+    [
+      'keeps a trailing dot',
+      [
+        ['GET', '/x./**'],
+        ['GET', '/{p}/admin', 'protected'],
+        ['GET', '/**'],
+      ],
+      '/x/Admin',
+      '/x/other;q',
+    ],
+  ])('%s', (_name, routes, path, open) => {
+    const { router } = planOf(routes);
+    expect(router.match('GET', path)).toBeUndefined();
+    expect(router.match('GET', open)?.access).toBe('public');
+  });
+
+  test('folds nothing: each route has its own paths', () => {
+    const paths = ['/A/**', '/A/%C3%A9/b', '/A/{p}/B', '/{p}/b/B', '/a/%C3%89', '/{p}/b/c'];
+    const { router } = planOf(paths.map((path, index) => ['GET', path, index % 2 === 0 ? 'public' : 'protected']));
+    for (const [path, sent] of [
+      ['/A/**', '/A/b'],
+      ['/A/%C3%A9/b', '/A/%C3%A9/b'],
+      ['/A/{p}/B', '/A/7/B'],
+      ['/{p}/b/B', '/7/b/B'],
+      ['/a/%C3%89', '/a/%C3%89'],
+      ['/{p}/b/c', '/7/b/c'],
+    ] as const)
+      expect([sent, router.match('GET', sent)?.path]).toEqual([sent, path]);
+  });
+});
+
 test('a literal with capitals and its folded form are different routes', () => {
   const { router } = planOf([
     ['GET', '/Admin/x', 'public'],

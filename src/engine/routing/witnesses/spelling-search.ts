@@ -1,5 +1,6 @@
 import { runToEnd } from '../../plan/sliced-work.ts';
 import { foldLiteral } from '../path-folding.ts';
+import type { LiteralForm, PathReading } from '../path-reader.ts';
 import type { Pattern } from '../pattern.ts';
 import { PatternIndex } from '../pattern-index.ts';
 import type { PatternRoute, RouteIndex } from '../route-index.ts';
@@ -21,6 +22,7 @@ type Texts = readonly (string | undefined)[];
 interface RefusedReading {
   /** For a text that can be anything, its position in the path. */
   readonly segments: readonly (string | number)[];
+  readonly form: LiteralForm;
   /** The index of the stricter route. */
   readonly refuser: number;
 }
@@ -57,8 +59,8 @@ export function createSpellingSearch<R extends PatternRoute>(index: RouteIndex<R
     for (const texts of tried) {
       const path = `/${texts.map((text) => text ?? unknown).join('/')}`;
       if (router.match(method, path) === patternRoute.route) return { path };
-      for (const { segments, refuser } of refusedReadings(texts, patternRoute, method))
-        for (const third of thirdsOf(segments.map(patternSegment), refuser, patternRoute, method)) {
+      for (const { segments, form, refuser } of refusedReadings(texts, patternRoute, method))
+        for (const third of thirdsOf(segments.map(patternSegment), { form, refuser }, patternRoute, method)) {
           const next = withLiterals(texts, segments, third);
           if (seen.has(next.join('/'))) continue;
           if (seen.size === MAX_PATHS || !takeStep()) return 'unknown';
@@ -71,12 +73,12 @@ export function createSpellingSearch<R extends PatternRoute>(index: RouteIndex<R
 
   /** True if a stricter route receives all paths of a route as servers fold them, so the router refuses each of them. */
   function isAlwaysRefused(patternRoute: R, method: string, path: string): boolean {
-    const [reading = ''] = router.readings(path) ?? [];
-    const refuser = refuserOf(patternRoute, method, reading);
+    const [reading] = router.readings(path) ?? [];
+    const refuser = reading && refuserOf(patternRoute, method, reading);
     if (refuser === undefined) return false;
     const folded = patternRoute.pattern.map(foldLiteral);
-    const isContained = getFoldedPatterns().containing(folded).has(refuser);
-    return isContained && thirdsOf(folded, refuser, patternRoute, method).next().done === true;
+    const isContained = patternsIn('folded').containing(folded).has(refuser);
+    return isContained && thirdsOf(folded, { form: 'folded', refuser }, patternRoute, method).next().done === true;
   }
 
   /** Returns the stricter route because of which the router refuses a path of a route. */
@@ -101,24 +103,33 @@ export function createSpellingSearch<R extends PatternRoute>(index: RouteIndex<R
     const names = texts.map((_, position) => `${unknown}-${position}-${unknown}`);
     const positions = new Map(names.map((name, position) => [name, position]));
     const path = `/${texts.map((text, position) => text ?? names[position]).join('/')}`;
-    return [...new Set(router.readings(path))].flatMap((reading) => {
+    const readings = new Map(router.readings(path)?.map((one) => [`${one.form} ${one.path}`, one]));
+    return [...readings.values()].flatMap((reading) => {
       const refuser = refuserOf(patternRoute, method, reading);
-      const segments = reading.replace(/\/$/, '').split('/').slice(1);
-      return refuser === undefined ? [] : [{ segments: segments.map((text) => positions.get(text) ?? text), refuser }];
+      const { path: read, form } = reading;
+      const segments = read.replace(/\/$/, '').split('/').slice(1);
+      return refuser === undefined
+        ? []
+        : [{ segments: segments.map((text) => positions.get(text) ?? text), form, refuser }];
     });
   }
 
   /** Returns the index of the stricter route that a reading of a path belongs to. */
-  function refuserOf({ route }: PatternRoute, method: string, reading: string): number | undefined {
-    const twin = router.matchFolded(method, reading);
+  function refuserOf({ route }: PatternRoute, method: string, reading: PathReading): number | undefined {
+    const twin = router.matchReading(method, reading);
     if (twin === undefined || twin === route || !isStricter(twin, route)) return undefined;
     routePositions ??= new Map(index.routes.map((one, index) => [one.route, index]));
     return routePositions.get(twin);
   }
 
-  /** Yields the folded patterns of the routes that win paths of a pattern from the refusing route, and are not stricter. */
-  function* thirdsOf(within: Pattern, refuser: number, { route }: PatternRoute, method: string): Generator<Pattern> {
-    const patterns = getFoldedPatterns();
+  /** Yields the patterns, as servers read them, of the routes that win paths of a pattern from the refusing route, and are not stricter. */
+  function* thirdsOf(
+    within: Pattern,
+    { form, refuser }: Pick<RefusedReading, 'form' | 'refuser'>,
+    { route }: PatternRoute,
+    method: string,
+  ): Generator<Pattern> {
+    const patterns = patternsIn(form);
     const refusing = patterns.patterns[refuser] ?? [];
     const preceding = patterns.preceding(refusing, patterns.overlapping(refusing, index.withMethod(method)));
     for (const third of patterns.overlapping(within, preceding)) {
@@ -127,7 +138,8 @@ export function createSpellingSearch<R extends PatternRoute>(index: RouteIndex<R
     }
   }
 
-  function getFoldedPatterns(): PatternIndex {
+  function patternsIn(form: LiteralForm): PatternIndex {
+    if (form === 'written') return index.patterns;
     const { patterns } = index.patterns;
     foldedPatterns ??= runToEnd(PatternIndex.create(patterns.map((pattern) => pattern.map(foldLiteral))));
     return foldedPatterns;
@@ -138,7 +150,7 @@ function patternSegment(segment: string | number): Pattern[number] {
   return typeof segment === 'string' ? { kind: 'literal', text: segment } : { kind: 'parameter', name: 'any' };
 }
 
-/** Returns the texts with the literals of a folded pattern where a reading can have any text. */
+/** Returns the texts with the literals of a pattern where a reading can have any text. */
 function withLiterals(texts: Texts, segments: RefusedReading['segments'], pattern: Pattern): Texts {
   const next = [...texts];
   for (const [index, segment] of segments.entries()) {
