@@ -18,7 +18,9 @@ function* splits(text: string): Generator<Buffer[]> {
 
 /** A connection whose head limit allows a test of every split. */
 class SmallHeadConnection extends TestConnection {
-  protected override readonly limits = { ...LIMITS, headerLimitBytes: 64 };
+  protected override get limits() {
+    return { ...LIMITS, headerLimitBytes: 64 };
+  }
 }
 
 async function read(reads: readonly Buffer[], Connection = TestConnection) {

@@ -1,5 +1,9 @@
 import { Duplex } from 'node:stream';
-import { ClientConnection, type ClientConnectionLimits } from '../../src/engine/http1/client-connection.ts';
+import {
+  ClientConnection,
+  type ClientConnectionLimits,
+  type RequestHandler,
+} from '../../src/engine/http1/client-connection.ts';
 import type { ClientRequest } from '../../src/engine/http1/client-request.ts';
 import type { RequestErrorKind } from '../../src/engine/http1/request-line.ts';
 import type { ResponseWriter } from '../../src/engine/http1/response-writer.ts';
@@ -43,20 +47,29 @@ export class TestSocket extends Duplex {
 export class TestConnection extends ClientConnection {
   readonly requests: ReadRequest[] = [];
   readonly errors: RequestErrorKind[] = [];
-  protected readonly limits = LIMITS;
+  protected readonly handler: RequestHandler<this>;
   readonly #check: (request: ClientRequest) => void;
 
   /** @param check throws for a request that is refused */
   constructor(socket: TestSocket, check: (request: ClientRequest) => void = () => {}) {
     super(socket, socket);
     this.#check = check;
+    this.handler = {
+      limits: this.limits,
+      onRequest: (_connection, request, response) => this.#serve(request, response),
+      onRequestError: (_connection, kind) => this.#refuse(kind),
+    };
   }
 
-  protected override onRequest(request: ClientRequest, response: ResponseWriter): void {
+  protected get limits(): ClientConnectionLimits {
+    return LIMITS;
+  }
+
+  #serve(request: ClientRequest, response: ResponseWriter): void {
     try {
       this.#check(request);
     } catch {
-      this.onRequestError('message');
+      this.#refuse('message');
       return;
     }
     const { method, url: target, httpVersion: version, rawHeaders: headers } = request;
@@ -74,7 +87,7 @@ export class TestConnection extends ClientConnection {
     });
   }
 
-  protected override onRequestError(kind: RequestErrorKind): void {
+  #refuse(kind: RequestErrorKind): void {
     this.errors.push(kind);
     this.refuseInput('');
   }

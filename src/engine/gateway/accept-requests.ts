@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import type { ClientConnectionLimits, ClientSocket } from '../http1/client-connection.ts';
+import type { ClientConnectionLimits, ClientSocket, RequestHandler } from '../http1/client-connection.ts';
 import type { ClientRequest } from '../http1/client-request.ts';
 import { HTTP_METHODS } from '../http1/http-methods.ts';
 import type { RequestErrorKind } from '../http1/request-line.ts';
 import type { ResponseWriter } from '../http1/response-writer.ts';
 import type { Log } from '../log/log.ts';
 import type { WorkerCounter } from '../shared-memory/worker-counter.ts';
-import { Exchange, type Expectation } from './exchange.ts';
 import { Refusal } from './response/refusal.ts';
 import { REFUSAL_BY_KIND, rawRefusal } from './response/refuse.ts';
 import { serve } from './serve.ts';
+import { ServedExchange } from './served-exchange.ts';
 import { ClientRegistry, type ClientServer } from './server/client-server.ts';
-import { type GatewayConnection, peerAddress, type RequestHandler } from './server/gateway-connection.ts';
+import { type GatewayConnection, peerAddress } from './server/gateway-connection.ts';
 import { isWebSocketHandshake } from './server/websocket-handshake.ts';
 import type { ServerState } from './server-state.ts';
 
@@ -23,7 +23,7 @@ interface AcceptorCounters {
 }
 
 /** Turns the requests of clients into exchanges and serves them. Refuses bytes that are not a request. */
-export class RequestAcceptor implements RequestHandler {
+export class RequestAcceptor implements RequestHandler<GatewayConnection> {
   readonly clients: ClientRegistry;
   readonly #state: ServerState;
   readonly #log: Log;
@@ -54,8 +54,7 @@ export class RequestAcceptor implements RequestHandler {
     // A client that has closed its side cannot use a WebSocket.
     const isHandshake = isWebSocketHandshake(server.plan, request) && !connection.isHalfClosed;
     if (isHandshake) this.#openHandshake(connection, response);
-    const expectation = expectationOf(request);
-    serve(new Exchange({ server, connection, request, response, expectation, isHandshake }), server);
+    serve(new ServedExchange(server, connection, request, response, isHandshake), server);
   }
 
   onRequestError(connection: GatewayConnection, kind: RequestErrorKind): void {
@@ -104,10 +103,3 @@ export class RequestAcceptor implements RequestHandler {
 
 /** CONNECT is for forward proxies, so no route allows it. */
 const NO_CONNECT = new Refusal('method_not_allowed', { headers: { Allow: HTTP_METHODS.join(', ') } });
-
-/** HTTP/1.0 has no expectations (RFC 9110 section 10.1.1). */
-function expectationOf(request: ClientRequest): Expectation | undefined {
-  const value = request.httpVersion === '1.1' ? request.known.expect : undefined;
-  if (value === undefined) return undefined;
-  return value.toLowerCase() === '100-continue' ? 'continue' : 'unknown';
-}

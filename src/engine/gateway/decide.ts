@@ -57,10 +57,11 @@ export function* decide<Caller>(plan: Plan, request: RequestSteps<Caller>): Deci
   }
   const route = findRoute(plan, request.method, path);
   request.setRoute(route);
+  const { rateLimits } = route;
   let isBodyRead = false;
   try {
     if (request.isHandshake) request.checkOrigin(route);
-    const countedAtMatch = request.applyRateLimits('match', route);
+    const countedAtMatch = rateLimits && request.applyRateLimits('match', route);
     if (countedAtMatch !== undefined) yield countedAtMatch;
     if (route.access === 'protected') {
       const auth = requireAuth(route);
@@ -68,14 +69,14 @@ export function* decide<Caller>(plan: Plan, request: RequestSteps<Caller>): Deci
       const caller = authenticated instanceof Promise ? ((yield authenticated) as Caller) : authenticated;
       request.authorize(auth, caller, route.claims);
     }
-    const countedByCaller = request.applyRateLimits('authorize', route);
+    const countedByCaller = rateLimits && request.applyRateLimits('authorize', route);
     if (countedByCaller !== undefined) yield countedByCaller;
     const validated = route.parameters === undefined ? undefined : request.validateParameters(route);
     if (validated !== undefined) yield validated;
     isBodyRead = true;
     const read = route.body === undefined ? undefined : request.readBody(route);
     if (read !== undefined) yield read;
-    const countedByBody = request.applyRateLimits('validate', route);
+    const countedByBody = rateLimits && request.applyRateLimits('validate', route);
     if (countedByBody !== undefined) yield countedByBody;
     return route;
   } catch (error) {

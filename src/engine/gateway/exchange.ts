@@ -22,7 +22,7 @@ import type { RequestRecord } from './telemetry/request-record.ts';
 import { ClientDisconnected } from './upstream/upstream-error.ts';
 
 /** `continue`: the client waits for `100 Continue` before it sends the body (RFC 9110 section 10.1.1). */
-export type Expectation = 'continue' | 'unknown';
+type Expectation = 'continue' | 'unknown';
 
 /** Work for a client. */
 export interface CancellableWork {
@@ -90,15 +90,6 @@ export interface ExchangeServer {
   readonly observer: ExchangeObserver | undefined;
 }
 
-interface ExchangeOptions {
-  readonly server: ExchangeServer;
-  readonly connection: GatewayConnection;
-  readonly request: ClientRequest;
-  readonly response: ResponseWriter;
-  readonly expectation: Expectation | undefined;
-  readonly isHandshake: boolean;
-}
-
 /** One request and its response, end to end, with everything that its log line and metrics need. */
 export class Exchange {
   /** The request id of a trusted proxy, or a new one. */
@@ -110,6 +101,7 @@ export class Exchange {
   readonly response: ResponseWriter;
   readonly connection: GatewayConnection;
   readonly expectation: Expectation | undefined;
+  readonly method: string;
   /** True if the request is a WebSocket handshake. */
   readonly isHandshake: boolean;
   /** Applies to every response, refusals included. */
@@ -153,7 +145,7 @@ export class Exchange {
   /** Milliseconds from `startedAt` until the upstream responded. */
   respondedAfterMs: number | undefined;
 
-  readonly #server: ExchangeServer;
+  protected readonly server: ExchangeServer;
   #bufferedBytes = 0;
   #hasContinued = false;
   #isLongLived = false;
@@ -162,7 +154,13 @@ export class Exchange {
   /** The number of `appliedLimits` that are settled. */
   #settledLimits = 0;
 
-  constructor({ server, connection, request, response, expectation, isHandshake }: ExchangeOptions) {
+  constructor(
+    server: ExchangeServer,
+    connection: GatewayConnection,
+    request: ClientRequest,
+    response: ResponseWriter,
+    isHandshake: boolean,
+  ) {
     const { plan } = server;
     const { trustedProxies } = plan.server;
     this.forwardedInfo =
@@ -176,10 +174,11 @@ export class Exchange {
     this.request = request;
     this.response = response;
     this.connection = connection;
-    this.expectation = expectation;
+    this.method = request.method;
+    this.expectation = request.known.expect === undefined ? undefined : expectationOf(request);
     this.isHandshake = isHandshake;
     this.cors = plan.cors;
-    this.#server = server;
+    this.server = server;
   }
 
   /** The address of the client, as a trusted proxy reports it; otherwise that of the connection. */
@@ -189,13 +188,7 @@ export class Exchange {
 
   /** The name of this gateway in `Via`. */
   get pseudonym(): string {
-    return this.plan.server.via ?? this.#server.pseudonym;
-  }
-
-  /** Stores the head of the request, and begins or continues its trace. */
-  setHead(head: RequestHead): void {
-    this.head = head;
-    this.trace = this.#server.beginTrace(this, head.traceparent);
+    return this.plan.server.via ?? this.server.pseudonym;
   }
 
   /**
@@ -206,14 +199,14 @@ export class Exchange {
   writeHead(status: number, reason: string, headers: RawHeaders): void {
     const isEarly = status >= 300 && this.head?.body !== undefined && !this.request.isComplete;
     const mayBeSent = this.expectation === 'continue' && !this.#hasContinued;
-    if (isEarly || mayBeSent || this.#server.isDraining) this.response.isPersistent = false;
-    this.settleRateLimits(status);
-    const { cors, request, refusal, route } = this;
-    const applied = refusal === undefined ? (this.appliedLimits ?? []) : undefined;
-    const fields = rateLimitFields(this.plan.server, route?.rateLimits, applied);
-    const limited = fields.length === 0 ? headers : [...headers, ...fields];
-    const responseHeaders = cors === undefined ? limited : withCorsHeaders(cors, request.known.origin, limited);
-    this.response.writeHead(status, reason, withMissing(responseHeaders, this.#commonHeaders()));
+    if (isEarly || mayBeSent || this.server.isDraining) this.response.isPersistent = false;
+    if (this.appliedLimits !== undefined) this.settleRateLimits(status);
+    const { cors, plan } = this;
+    let all = headers;
+    if (plan.server.hasRateLimitHeaders) all = [...all, ...this.#rateLimitFields()];
+    if (cors !== undefined) all = withCorsHeaders(cors, this.request.known.origin, all);
+    if (plan.server.responseHeaders.length > 0) all = withMissing(all, this.#commonHeaders());
+    this.response.writeHead(status, reason, all);
   }
 
   /**
@@ -250,16 +243,19 @@ export class Exchange {
     const unsettled = appliedLimits.slice(this.#settledLimits);
     this.#settledLimits = appliedLimits.length;
     const end = { wasSent, status, refusal: this.refusal?.code };
-    this.#server.rateLimiter.settle(unsettled, (limit) => isReleased(limit, end));
+    this.server.rateLimiter.settle(unsettled, (limit) => isReleased(limit, end));
   }
 
   /** A route that removes a header of the upstream does not get it from the server. */
   #commonHeaders(): RawHeaders {
     const { responseHeaders } = this.plan.server;
     const rules = this.refusal === undefined ? this.route?.responseHeaders : undefined;
-    return rules === undefined || responseHeaders.length === 0
-      ? responseHeaders
-      : withoutHeaders(responseHeaders, rules.drops);
+    return rules === undefined ? responseHeaders : withoutHeaders(responseHeaders, rules.drops);
+  }
+
+  #rateLimitFields(): string[] {
+    const applied = this.refusal === undefined ? (this.appliedLimits ?? []) : undefined;
+    return rateLimitFields(this.plan.server, this.route?.rateLimits, applied);
   }
 
   /** Sends `100 Continue` to a client that waits for it. Called when only the body can still cause a refusal. */
@@ -283,19 +279,19 @@ export class Exchange {
   trackLongLived(end: (reason: EndReason) => void): void {
     // Only a write can show that a half-closed client has left, and only a chunked response allows such writes.
     const isUnobservable = this.connection.isHalfClosed && !this.response.isChunked;
-    if (this.#server.isClosing || isUnobservable) {
+    if (this.server.isClosing || isUnobservable) {
       end('going_away');
       return;
     }
     this.#isLongLived = true;
     this.observe();
-    this.#server.longLived.add(this, end);
+    this.server.longLived.add(this, end);
   }
 
   /** Begins the observer's copy of the body, once. */
   copyBody(): void {
     if (this.bodyCopy !== undefined || this.receivedBytes > 0 || this.head?.body === undefined) return;
-    this.bodyCopy = this.#server.observer?.copyBody(this);
+    this.bodyCopy = this.server.observer?.copyBody(this);
     if (this.bodyCopy !== undefined) this.request.tapBody(this.bodyCopy);
   }
 
@@ -303,8 +299,8 @@ export class Exchange {
   observe(): void {
     if (this.#isObserved) return;
     this.#isObserved = true;
-    if (this.#server.observer === undefined) this.bodyCopy?.release();
-    else this.#server.observer.observe(this);
+    if (this.server.observer === undefined) this.bodyCopy?.release();
+    else this.server.observer.observe(this);
   }
 
   /** Returns the client for work that must stop when the client disconnects. */
@@ -321,7 +317,7 @@ export class Exchange {
    */
   reserve(bytes: number): void {
     if (this.#isOver) throw new ClientDisconnected();
-    const refusal = this.#server.bufferBudget.acquire(this.client, bytes);
+    const refusal = this.server.bufferBudget.acquire(this.client, bytes);
     if (refusal !== undefined) throw gatewayBusy(refusal);
     this.#bufferedBytes += bytes;
   }
@@ -329,16 +325,22 @@ export class Exchange {
   /** Ends the exchange: cancels the work of an incomplete response and releases the buffered bytes. */
   end(): void {
     if (!this.response.isFinished || this.endsWork) this.work?.cancel();
-    this.settleRateLimits();
+    if (this.appliedLimits !== undefined) this.settleRateLimits();
     this.#isOver = true;
-    if (this.#bufferedBytes > 0) this.#server.bufferBudget.release(this.client, this.#bufferedBytes);
+    if (this.#bufferedBytes > 0) this.server.bufferBudget.release(this.client, this.#bufferedBytes);
     this.#bufferedBytes = 0;
-    if (this.#isLongLived) this.#server.longLived.delete(this);
+    if (this.#isLongLived) this.server.longLived.delete(this);
   }
 
   elapsedMs(): number {
     return performance.now() - this.startedAt;
   }
+}
+
+/** HTTP/1.0 has no expectations (RFC 9110 section 10.1.1). */
+function expectationOf({ httpVersion, known: { expect } }: ClientRequest): Expectation | undefined {
+  if (httpVersion !== '1.1') return undefined;
+  return expect?.toLowerCase() === '100-continue' ? 'continue' : 'unknown';
 }
 
 /** An exchange whose request was matched to a route. */

@@ -1,16 +1,14 @@
 import { HTTP_METHODS } from '../http1/http-methods.ts';
 import type { RawHeaders } from '../http1/raw-headers.ts';
-import type { RequestErrorKind } from '../http1/request-line.ts';
-import type { ResponseOwner } from '../http1/response-writer.ts';
 import { type Decision, type DecisionWork, decide, requireAuth } from './decide.ts';
 import type { Exchange, ForwardedExchange, RoutedExchange } from './exchange.ts';
-import { ServedRequest } from './request/served-request.ts';
 import { preflightHeaders } from './response/cors.ts';
 import { respond } from './response/own-response.ts';
-import { fail, refuseRest } from './response/refuse.ts';
+import { fail } from './response/refuse.ts';
 import { StreamedResponse } from './response/streamed-response.ts';
 import { TunnelResponse } from './response/tunnel-response.ts';
 import { VerifiedResponse } from './response/verified-response.ts';
+import type { ServedExchange } from './served-exchange.ts';
 import type { ServerState } from './server-state.ts';
 import { forwardAsProxyPass } from './upstream/http-proxy.ts';
 import { UpstreamExchange } from './upstream/upstream-exchange.ts';
@@ -19,10 +17,11 @@ import { UpstreamExchange } from './upstream/upstream-exchange.ts';
  * Serves one request, from its head to its log line, by the plan that was active when it began. Each step throws its refusal, and
  * `fail` sends it. Where nothing has to be waited for, the request is forwarded before this function returns.
  */
-export function serve(exchange: Exchange, server: ServerState): void {
-  begin(exchange, server);
+export function serve(exchange: ServedExchange, server: ServerState): void {
+  server.recorder.metrics.begin();
+  exchange.response.owner = exchange;
   try {
-    const deciding = decide(exchange.plan, new ServedRequest(exchange, server));
+    const deciding = decide(exchange.plan, exchange);
     const step = deciding.next();
     if (step.done === true) follow(step.value, exchange, server);
     else void serveLater(deciding, step.value, exchange, server);
@@ -60,30 +59,6 @@ function follow(decision: Decision, exchange: Exchange, server: ServerState): vo
   else forward(exchange as ForwardedExchange, server);
 }
 
-function begin(exchange: Exchange, server: ServerState): void {
-  server.recorder.metrics.begin();
-  exchange.response.owner = new ServedResponse(exchange, server);
-}
-
-/** Ends an exchange with its response. A function for each request would be an object that only long garbage collections free. */
-class ServedResponse implements ResponseOwner {
-  readonly #exchange: Exchange;
-  readonly #server: ServerState;
-
-  constructor(exchange: Exchange, server: ServerState) {
-    this.#exchange = exchange;
-    this.#server = server;
-  }
-
-  onRequestError(kind: RequestErrorKind): void {
-    refuseRest(this.#exchange, kind);
-  }
-
-  onResponseOver(): void {
-    end(this.#exchange, this.#server);
-  }
-}
-
 function respondWithoutContent(exchange: Exchange, headers: RawHeaders): void {
   exchange.writeHead(204, 'No Content', headers);
   exchange.response.end();
@@ -105,14 +80,4 @@ function forward(exchange: ForwardedExchange, server: ServerState): void {
   forwardAsProxyPass(isHandshake, () =>
     new UpstreamExchange(exchange, server.upstreams.get(route.upstream), response).forward(),
   );
-}
-
-/** Releases everything that the exchange holds, and records it: log line, metrics, trace and request event. */
-function end(exchange: Exchange, { plan, recorder, isClosing }: ServerState): void {
-  const { connection } = exchange;
-  exchange.end();
-  recorder.record(exchange, plan.log);
-  exchange.observe();
-  // The response may have promised keep-alive before the server began to close.
-  if (isClosing && connection.isIdle) connection.closeGracefully();
 }

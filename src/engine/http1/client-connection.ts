@@ -7,7 +7,7 @@ import { GrowingBuffer } from './growing-buffer.ts';
 import { HalfCloseProbe } from './half-close-probe.ts';
 import { HEAD_END, PartialHead } from './partial-head.ts';
 import { ChunkCounter, type PacedSource, resumeLater } from './read-pace.ts';
-import { parseRequestLines, type RequestErrorKind, withoutEmptyLine } from './request-line.ts';
+import { parseRequestLines, type RequestErrorKind } from './request-line.ts';
 import { isPersistent } from './response-head.ts';
 import { ResponseWriter } from './response-writer.ts';
 
@@ -40,6 +40,15 @@ export interface ClientConnectionLimits {
   /** The time for which an idle connection stays open; 0: no limit. */
   readonly keepAliveTimeoutMs: number;
   readonly maxRequestsPerConnection: number;
+}
+
+/** Serves the requests of all connections. */
+export interface RequestHandler<Connection> {
+  readonly limits: ClientConnectionLimits;
+  /** Serves a request, whose body may still arrive. */
+  onRequest(connection: Connection, request: ClientRequest, response: ResponseWriter): void;
+  /** Ends the connection after bytes that are not a valid request. */
+  onRequestError(connection: Connection, kind: RequestErrorKind): void;
 }
 
 interface OpenBody {
@@ -100,13 +109,7 @@ export abstract class ClientConnection implements PacedSource {
       .on('close', () => this.#onClose());
   }
 
-  protected abstract readonly limits: ClientConnectionLimits;
-
-  /** Serves a request, whose body may still arrive. */
-  protected abstract onRequest(request: ClientRequest, response: ResponseWriter): void;
-
-  /** Ends the connection after bytes that are not a valid request. */
-  protected abstract onRequestError(kind: RequestErrorKind): void;
+  protected abstract readonly handler: RequestHandler<this>;
 
   /** True between two requests. A new connection is not idle, because the client may be about to send its first request. */
   get isIdle(): boolean {
@@ -152,10 +155,6 @@ export abstract class ClientConnection implements PacedSource {
   /** True while the response has begun and the request has not ended. */
   get isResponding(): boolean {
     return this.response?.hasBegun === true && this.request?.isComplete === false;
-  }
-
-  get keepAliveSeconds(): number {
-    return Math.floor(this.limits.keepAliveTimeoutMs / 1_000);
   }
 
   takeSentBytes(): number {
@@ -235,13 +234,13 @@ export abstract class ClientConnection implements PacedSource {
   /** Checks the time limits of the client. */
   checkTimeouts(nowMs: number): void {
     if (this.#isClosing || this.#isHandshake) return;
-    const { headersTimeoutMs, requestTimeoutMs, keepAliveTimeoutMs } = this.limits;
+    const { headersTimeoutMs, requestTimeoutMs, keepAliveTimeoutMs } = this.handler.limits;
     const ms = nowMs - this.#sinceMs;
     const isExpired = (limitMs: number) => limitMs > 0 && ms > limitMs;
     if (this.isIdle) {
       if (isExpired(keepAliveTimeoutMs + KEEP_ALIVE_MARGIN_MS) && keepAliveTimeoutMs > 0) this.closeGracefully();
     } else if (this.#body !== undefined ? isExpired(requestTimeoutMs) : !this.isBusy && isExpired(headersTimeoutMs)) {
-      this.onRequestError('late');
+      this.handler.onRequestError(this, 'late');
     }
   }
 
@@ -302,57 +301,57 @@ export abstract class ClientConnection implements PacedSource {
   }
 
   #parseHead(bytes: Buffer, start: number): number {
-    const { headerLimitBytes } = this.limits;
+    const { limits } = this.handler;
+    const { headerLimitBytes } = limits;
     if (this.#head === undefined) {
       this.#sinceMs = performance.now();
       const end = bytes.indexOf(HEAD_END, start);
       if (end !== -1 && end + 2 - start <= headerLimitBytes) {
-        this.#begin(bytes.toString('latin1', start, end + 2), bytes, end + HEAD_END.length);
+        this.#begin(bytes.toString('latin1', start, end + 2), bytes, end + HEAD_END.length, limits);
         return end + HEAD_END.length;
       }
       this.#head = new PartialHead(headerLimitBytes);
     }
     const head = this.#head;
     const end = head.add(bytes, start);
-    if (typeof end === 'string') this.onRequestError(end);
+    if (typeof end === 'string') this.handler.onRequestError(this, end);
     else if (end !== undefined) {
       this.#head = undefined;
-      this.#begin(head.text, bytes, end);
+      this.#begin(head.text, bytes, end, limits);
       return end;
     }
     return bytes.length;
   }
 
   /** @param end the index after the head in the bytes of this read */
-  #begin(text: string, bytes: Buffer, end: number): void {
-    const lines = parseRequestLines(withoutEmptyLine(text));
+  #begin(text: string, bytes: Buffer, end: number, limits: ClientConnectionLimits): void {
+    const lines = parseRequestLines(text);
     if (typeof lines === 'string') {
       this.#head = new PartialHead(text.length);
       // Behind empty lines, the method is in the next bytes.
       this.#head.add(Buffer.concat([Buffer.from(text, 'latin1'), bytes.subarray(end)]), 0);
-      this.onRequestError(lines);
+      this.handler.onRequestError(this, lines);
       return;
     }
     const request = new ClientRequest(lines, this.#onFlow);
-    const { framing, method, httpVersion } = request;
+    const { framing } = request;
     this.#requests += 1;
     // A client that asks for another protocol may already send it.
     const isLast =
       request.known.upgrade !== undefined ||
-      this.#requests >= this.limits.maxRequestsPerConnection ||
+      this.#requests >= limits.maxRequestsPerConnection ||
       (this.#hasEnded && end === bytes.length) ||
-      !isPersistent(httpVersion !== '1.1', request.known.connection);
-    const response = new ResponseWriter(this, method, httpVersion, !isLast);
+      !isPersistent(request.httpVersion !== '1.1', request.known.connection);
+    const response = new ResponseWriter(this, request, limits.keepAliveTimeoutMs, !isLast);
     this.request = request;
     this.response = response;
-    if (framing === undefined) request.complete();
-    else if (framing === 'chunked') {
+    if (framing === 'chunked') {
       const decoder = new ChunkedDecoder((bytes) => request.receive(bytes), 'request_malformed');
       this.#body = { remaining: Number.NaN, decoder };
-    } else
+    } else if (framing !== undefined)
       this.#body = { remaining: typeof framing === 'number' ? framing : Number.POSITIVE_INFINITY, decoder: undefined };
     if (this.#hasEnded) this.#halfCloseProbe().scheduleProbe();
-    this.onRequest(request, response);
+    this.handler.onRequest(this, request, response);
   }
 
   #parseBody(body: OpenBody, bytes: Buffer, start: number): number {
@@ -370,7 +369,7 @@ export abstract class ClientConnection implements PacedSource {
       if (body.decoder.isComplete) this.#endBody();
       return end;
     } catch {
-      this.onRequestError(body.decoder.areTrailersTooLong ? 'too_large' : 'body');
+      this.handler.onRequestError(this, body.decoder.areTrailersTooLong ? 'too_large' : 'body');
       return bytes.length;
     }
   }

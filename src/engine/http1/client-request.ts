@@ -39,7 +39,7 @@ export class ClientRequest {
   readonly known: KnownHeaders;
   readonly framing: BodyFraming;
   /** True once the complete request has arrived. */
-  isComplete = false;
+  isComplete: boolean;
   readonly #onFlow: () => void;
   #sink: BodySink | undefined;
   #tap: BodyTap | undefined;
@@ -58,6 +58,7 @@ export class ClientRequest {
     this.rawHeaders = headers;
     this.known = findKnownHeaders(headers);
     this.framing = framingOf(this.known, version);
+    this.isComplete = this.framing === undefined;
     this.#onFlow = onFlow;
   }
 

@@ -32,8 +32,11 @@ export function withoutEmptyLine(text: string): string {
   return text.startsWith('\r\n') ? text.slice(2) : text;
 }
 
-/** Parses a head without its empty line, in latin-1. The request line has exactly one space between its parts. */
-export function parseRequestLines(text: string): RequestLines | MalformedPart {
+/**
+ * Parses a head, in latin-1, without the empty line after it. The request line has exactly one space between its parts.
+ */
+export function parseRequestLines(head: string): RequestLines | MalformedPart {
+  const text = withoutEmptyLine(head);
   const [, name, target, version] = HEAD.exec(text) ?? [];
   if (name === undefined || target === undefined || version === undefined)
     return LINE.test(text) ? 'message' : 'request_line';

@@ -1,12 +1,11 @@
 import type { Duplex } from 'node:stream';
+import type { ClientRequest } from './client-request.ts';
 import { type RawHeaders, serializeHeaders } from './raw-headers.ts';
 import type { RequestErrorKind } from './request-line.ts';
 
 /** The connection of a response. */
 interface ResponseConnection {
   readonly socket: Duplex;
-  /** The seconds for which an idle connection stays open, for `Keep-Alive`; 0 for no limit. */
-  readonly keepAliveSeconds: number;
   /** Returns the number of bytes of the status line that were sent in advance. */
   takeSentBytes(): number;
   /** The response is complete and was handed over to the system. */
@@ -49,8 +48,6 @@ export class ResponseWriter {
   isFinished = false;
   /** True once the response is finished or its connection closed. */
   isOver = false;
-  /** True once the head was written to the connection. */
-  isHeadWritten = false;
   /** True if the body must be read by its length or its chunks, so that others may follow (HTTP/1.0 has no chunks). */
   readonly mayChunk: boolean;
   owner: ResponseOwner | undefined;
@@ -58,19 +55,32 @@ export class ResponseWriter {
   pausedSource: PausedSource | undefined;
   readonly #connection: ResponseConnection;
   readonly #isHeadRequest: boolean;
+  readonly #keepAliveTimeoutMs: number;
   #hasBody = true;
   #head = '';
   #trailers = '';
 
-  constructor(connection: ResponseConnection, method: string, version: string, isPersistent: boolean) {
+  /** @param keepAliveTimeoutMs the time for which an idle connection stays open, for `Keep-Alive`; 0 for no limit */
+  constructor(
+    connection: ResponseConnection,
+    { method, httpVersion }: ClientRequest,
+    keepAliveTimeoutMs: number,
+    isPersistent: boolean,
+  ) {
     this.#connection = connection;
     this.#isHeadRequest = method === 'HEAD';
-    this.mayChunk = version === '1.1';
+    this.#keepAliveTimeoutMs = keepAliveTimeoutMs;
+    this.mayChunk = httpVersion === '1.1';
     this.isPersistent = isPersistent;
   }
 
   get hasBegun(): boolean {
     return this.status !== 0;
+  }
+
+  /** True once the head was written to the connection. */
+  get isHeadWritten(): boolean {
+    return this.hasBegun && this.#head === '';
   }
 
   /** Bytes that the client has not read yet. */
@@ -103,7 +113,7 @@ export class ResponseWriter {
     this.isChunked = this.#hasBody && !hasLength && this.mayChunk;
     if (!hasLength && !this.mayChunk) this.isPersistent = false;
     if (!hasDate) text += httpDate();
-    if (!hasConnection) text += this.isPersistent ? this.#keepAlive() : 'Connection: close\r\n';
+    if (!hasConnection) text += this.isPersistent ? keepAliveLines(this.#keepAliveTimeoutMs) : 'Connection: close\r\n';
     if (this.isChunked) text += 'Transfer-Encoding: chunked\r\n';
     this.#head = `${text}\r\n`.slice(this.#connection.takeSentBytes());
   }
@@ -120,7 +130,7 @@ export class ResponseWriter {
   }
 
   /** @param onWritten called once the system has the bytes, and only then */
-  write(bytes: Buffer, onWritten?: () => void): void {
+  write(bytes: Buffer, onWritten?: (bytes: Buffer) => void): void {
     if (this.#hasBody && bytes.length > 0 && !this.isOver) this.#writeBody(bytes, '', onWritten);
   }
 
@@ -130,7 +140,7 @@ export class ResponseWriter {
   }
 
   /** Writes the last bytes of the body and ends the response. */
-  end(bytes: Buffer = NO_BYTES, onWritten?: () => void): void {
+  end(bytes: Buffer = NO_BYTES, onWritten?: (bytes: Buffer) => void): void {
     if (this.isEnded || this.isOver) return;
     this.isEnded = true;
     const end = this.isChunked ? `0\r\n${this.#trailers}\r\n` : '';
@@ -139,7 +149,10 @@ export class ResponseWriter {
       const text = this.#takeHead() + end;
       if (text !== '') this.#write(text);
     }
-    this.#awaitFinish();
+    // In most cases the system has accepted everything already.
+    const { socket } = this.#connection;
+    if (socket.writableLength === 0) this.#finish();
+    else socket.write('', () => this.#finish());
   }
 
   /** Closes the connection at once. */
@@ -163,13 +176,6 @@ export class ResponseWriter {
     pausedSource?.resume();
   }
 
-  #keepAlive(): string {
-    const { keepAliveSeconds } = this.#connection;
-    return keepAliveSeconds === 0
-      ? 'Connection: keep-alive\r\n'
-      : `Connection: keep-alive\r\nKeep-Alive: timeout=${keepAliveSeconds}\r\n`;
-  }
-
   #takeHead(): string {
     const head = this.#head;
     this.#head = '';
@@ -177,12 +183,12 @@ export class ResponseWriter {
   }
 
   /** Writes a piece of the body between the waiting head and `end`. */
-  #writeBody(bytes: Buffer, end: string, onWritten: (() => void) | undefined): void {
+  #writeBody(bytes: Buffer, end: string, onWritten: ((bytes: Buffer) => void) | undefined): void {
     const before = this.isChunked ? `${this.#takeHead()}${bytes.length.toString(16)}\r\n` : this.#takeHead();
     const after = this.isChunked ? `\r\n${end}` : end;
     if (bytes.length <= SMALL_BYTES) {
       this.#write(before + bytes.toString('latin1') + after);
-      onWritten?.();
+      onWritten?.(bytes);
       return;
     }
     const { socket } = this.#connection;
@@ -190,7 +196,7 @@ export class ResponseWriter {
     if (before !== '') this.#write(before);
     // After a failed write the system may still use the bytes.
     socket.write(bytes, (error) => {
-      if (error == null) onWritten?.();
+      if (error == null) onWritten?.(bytes);
     });
     if (after !== '') this.#write(after);
     socket.uncork();
@@ -198,19 +204,18 @@ export class ResponseWriter {
 
   #write(text: string): void {
     if (this.isOver) return;
-    this.isHeadWritten ||= this.hasBegun;
     this.#connection.socket.write(text, 'latin1');
   }
 
-  /** In most cases the system has accepted everything already. */
-  #awaitFinish(): void {
+  #finish(): void {
     const { socket } = this.#connection;
-    const finish = () => {
-      if (!this.isOver && socket.errored === null && !socket.destroyed) this.#connection.onResponseEnd();
-    };
-    if (socket.writableLength === 0) finish();
-    else socket.write('', finish);
+    if (!this.isOver && socket.errored === null && !socket.destroyed) this.#connection.onResponseEnd();
   }
+}
+
+function keepAliveLines(timeoutMs: number): string {
+  const seconds = Math.floor(timeoutMs / 1_000);
+  return seconds === 0 ? 'Connection: keep-alive\r\n' : `Connection: keep-alive\r\nKeep-Alive: timeout=${seconds}\r\n`;
 }
 
 let dateSecond = 0;

@@ -83,7 +83,7 @@ export abstract class ObservedRequest implements RequestSteps {
     if (this.exchange.expectation === 'unknown') throw new Refusal('expectation_failed');
     const kept = this.#isHeadEqual ? this.exchange.head : undefined;
     this.head = kept ?? readRequestHead(this.request, server.maxHeaders);
-    refuseLoop(this.head, this.pseudonym);
+    if (this.head.via !== undefined) refuseLoop(this.head.via, this.pseudonym);
     if (this.isHandshake) checkHandshake(this.head, this.request.rawHeaders);
   }
 

@@ -58,13 +58,14 @@ function readMaxForwards(text: string | undefined): number | undefined {
 /**
  * Refuses a request that has passed this gateway before.
  *
+ * @param via all members of `Via`
  * @param pseudonym the name of this gateway
  * @throws Refusal `loop_detected`
  */
-export function refuseLoop({ via }: RequestHead, pseudonym: string): void {
+export function refuseLoop(via: string, pseudonym: string): void {
   const own = pseudonym.toLowerCase();
   const isOwn = (member: string) => /^[\t ]*\S+[\t ]+(\S+)/.exec(member)?.[1]?.toLowerCase() === own;
-  if (via?.split(',').some(isOwn)) throw new Refusal('loop_detected');
+  if (via.split(',').some(isOwn)) throw new Refusal('loop_detected');
 }
 
 /**

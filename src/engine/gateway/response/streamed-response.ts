@@ -45,10 +45,10 @@ export class StreamedResponse implements ClientResponse {
     this.exchange.sentBytes += bytes.length;
     this.#remaining -= bytes.length;
     if (this.#remaining === 0) {
-      response.end(bytes, () => releaseReadBuffer(bytes));
+      response.end(bytes, releaseReadBuffer);
       return;
     }
-    response.write(bytes, () => releaseReadBuffer(bytes));
+    response.write(bytes, releaseReadBuffer);
     if (response.waitingBytes < MAX_WAITING_BYTES) return;
     connection.pause();
     response.pausedSource = connection;

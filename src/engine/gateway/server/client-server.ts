@@ -1,11 +1,11 @@
 import { createRequire } from 'node:module';
 import { createServer, type Server, type ServerOpts, type Socket } from 'node:net';
 import type * as tls from 'node:tls';
-import type { CarrierSocket, ClientSocket } from '../../http1/client-connection.ts';
+import type { CarrierSocket, ClientSocket, RequestHandler } from '../../http1/client-connection.ts';
 import type { ServerSettings } from '../../settings/server.ts';
 import type { ServerTls } from '../../settings/tls.ts';
 import type { WorkerCounter } from '../../shared-memory/worker-counter.ts';
-import { GatewayConnection, type RequestHandler } from './gateway-connection.ts';
+import { GatewayConnection } from './gateway-connection.ts';
 
 /** Loads the TLS library only for plans with a certificate: it takes 6 MB. */
 const require = createRequire(import.meta.url);
@@ -48,11 +48,11 @@ export class ClientRegistry {
   readonly holders = new Map<string, Set<GatewayConnection>>();
   /** The TCP sockets, including those in a TLS handshake and those of tunnels. */
   readonly sockets = new Set<ClientSocket>();
-  readonly #handler: RequestHandler;
+  readonly #handler: RequestHandler<GatewayConnection>;
   readonly #count: WorkerCounter;
 
   /** @param count counts the sockets of all workers */
-  constructor(handler: RequestHandler, count: WorkerCounter) {
+  constructor(handler: RequestHandler<GatewayConnection>, count: WorkerCounter) {
     this.#handler = handler;
     this.#count = count;
   }

@@ -1,18 +1,12 @@
 import type { Server } from 'node:net';
-import type { CarrierSocket, ClientConnectionLimits, ClientSocket } from '../../http1/client-connection.ts';
-import { ClientConnection } from '../../http1/client-connection.ts';
-import type { ClientRequest } from '../../http1/client-request.ts';
-import type { RequestErrorKind } from '../../http1/request-line.ts';
-import type { ResponseWriter } from '../../http1/response-writer.ts';
+import {
+  type CarrierSocket,
+  ClientConnection,
+  type ClientSocket,
+  type RequestHandler,
+} from '../../http1/client-connection.ts';
 import type { ServerSettings } from '../../settings/server.ts';
 import { clientKey, plainAddress } from '../fairness/client-key.ts';
-
-/** Serves the requests of all connections. */
-export interface RequestHandler {
-  readonly limits: ClientConnectionLimits;
-  onRequest(connection: GatewayConnection, request: ClientRequest, response: ResponseWriter): void;
-  onRequestError(connection: GatewayConnection, kind: RequestErrorKind): void;
-}
 
 /** Stands for the address of a client of a unix socket, which has none. */
 export const UNIX_PEER = 'unix';
@@ -29,17 +23,22 @@ export class GatewayConnection extends ClientConnection {
   readonly peer: string | undefined;
   /** The fairness key of the peer. */
   readonly client: string;
-  readonly #handler: RequestHandler;
+  protected readonly handler: RequestHandler<this>;
   #trustCheck: ServerSettings['trustedProxies'];
   #isTrusted = false;
 
   /** @param carrier the socket of TCP below that of TLS */
-  constructor(socket: ClientSocket, carrier: CarrierSocket, handler: RequestHandler, server?: Server) {
+  constructor(
+    socket: ClientSocket,
+    carrier: CarrierSocket,
+    handler: RequestHandler<GatewayConnection>,
+    server?: Server,
+  ) {
     super(socket, carrier);
     this.protocol = 'encrypted' in socket ? 'https' : 'http';
     this.peer = peerAddress(socket, server);
     this.client = clientKey(this.peer ?? '');
-    this.#handler = handler;
+    this.handler = handler;
   }
 
   /** True if the peer is a trusted proxy. The result is cached for each plan. */
@@ -49,17 +48,5 @@ export class GatewayConnection extends ClientConnection {
       this.#isTrusted = this.peer !== undefined && isTrusted(this.peer);
     }
     return this.#isTrusted;
-  }
-
-  protected override get limits(): ClientConnectionLimits {
-    return this.#handler.limits;
-  }
-
-  protected override onRequest(request: ClientRequest, response: ResponseWriter): void {
-    this.#handler.onRequest(this, request, response);
-  }
-
-  protected override onRequestError(kind: RequestErrorKind): void {
-    this.#handler.onRequestError(this, kind);
   }
 }
