@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { ClientRequest } from '../../src/engine/http1/client-request.ts';
 import { PartialHead } from '../../src/engine/http1/partial-head.ts';
+import { parseRequestLines, type RequestLines } from '../../src/engine/http1/request-line.ts';
 import type { ResponseWriter } from '../../src/engine/http1/response-writer.ts';
 import { withLinearCost } from '../support/growth.ts';
 import { LIMITS, TestConnection, TestSocket } from './client-site.ts';
@@ -128,8 +129,8 @@ describe('a partial head', () => {
 
 describe('a request', () => {
   it('tells a reader that comes after the client has left', () => {
-    const headers = ['Content-Length', '10'];
-    const request = new ClientRequest({ method: 'POST', target: '/', version: '1.1', headers }, () => {});
+    const lines = parseRequestLines('POST / HTTP/1.1\r\nContent-Length: 10\r\n') as RequestLines;
+    const request = new ClientRequest(lines, () => {});
     request.receive(Buffer.from('half'));
     request.close();
     const events: string[] = [];
@@ -142,8 +143,8 @@ describe('a request', () => {
   });
 
   it('is read without a pause once its body is discarded', () => {
-    const headers = ['Content-Length', '10'];
-    const request = new ClientRequest({ method: 'POST', target: '/', version: '1.1', headers }, () => {});
+    const lines = parseRequestLines('POST / HTTP/1.1\r\nContent-Length: 10\r\n') as RequestLines;
+    const request = new ClientRequest(lines, () => {});
     request.discardBody();
     request.pause();
     expect(request.mayRead).toBe(true);

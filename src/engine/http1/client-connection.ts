@@ -15,6 +15,8 @@ import { ResponseWriter } from './response-writer.ts';
 export const LINGER_MS = 1_000;
 /** The limit on bytes read ahead of the request, by which the gateway detects a disconnect. One read may exceed it. */
 const MAX_AHEAD_BYTES = 262_144;
+/** A longer head, or one that arrives in pieces, is collected first. */
+const SHORT_HEAD_BYTES = 4_096;
 /** The gateway stops reading from a client that sends more than this before a tunnel opens. */
 const MAX_EARLY_BYTES = 65_536;
 /** An idle connection stays open for this much longer than announced, so that a request in transit is not lost. */
@@ -305,10 +307,12 @@ export abstract class ClientConnection implements PacedSource {
     const { headerLimitBytes } = limits;
     if (this.#head === undefined) {
       this.#sinceMs = performance.now();
-      const end = bytes.indexOf(HEAD_END, start);
-      if (end !== -1 && end + 2 - start <= headerLimitBytes) {
-        this.#begin(bytes.toString('latin1', start, end + 2), bytes, end + HEAD_END.length, limits);
-        return end + HEAD_END.length;
+      const text = bytes.toString('latin1', start, start + SHORT_HEAD_BYTES);
+      const size = text.indexOf(HEAD_END) + 2;
+      if (size > 1 && size <= headerLimitBytes) {
+        const end = start + size + 2;
+        this.#begin(text.slice(0, size), bytes, end, limits);
+        return end;
       }
       this.#head = new PartialHead(headerLimitBytes);
     }

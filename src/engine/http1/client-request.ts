@@ -1,5 +1,5 @@
 import { GrowingBuffer } from './growing-buffer.ts';
-import { findKnownHeaders, type KnownHeaders } from './known-headers.ts';
+import type { KnownHeaders } from './header-fields.ts';
 import { getAllHeaders } from './raw-headers.ts';
 import type { RequestLines } from './request-line.ts';
 
@@ -51,13 +51,13 @@ export class ClientRequest {
   #isClosed = false;
 
   /** @param onFlow called when the reader begins, pauses or resumes */
-  constructor({ method, target, version, headers }: RequestLines, onFlow: () => void) {
+  constructor({ method, target, version, headers, known }: RequestLines, onFlow: () => void) {
     this.method = method;
     this.url = target;
     this.httpVersion = version;
     this.rawHeaders = headers;
-    this.known = findKnownHeaders(headers);
-    this.framing = framingOf(this.known, version);
+    this.known = known;
+    this.framing = framingOf(known, version);
     this.isComplete = this.framing === undefined;
     this.#onFlow = onFlow;
   }

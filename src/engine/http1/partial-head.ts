@@ -1,7 +1,7 @@
 import { GrowingBuffer } from './growing-buffer.ts';
 import { checkFieldLines, checkRequestLine, type MalformedPart, withoutEmptyLine } from './request-line.ts';
 
-export const HEAD_END = Buffer.from('\r\n\r\n');
+export const HEAD_END = '\r\n\r\n';
 /** An empty line before the head. */
 const EMPTY_LINE_BYTES = 2;
 /** Matches bytes that occur in a head. */

@@ -1,14 +1,13 @@
 import { FIELD_LINES } from './grammar.ts';
+import { type HeaderFields, parseFields } from './header-fields.ts';
 import { REQUEST_METHODS } from './http-methods.ts';
-import { parseFields } from './response-head.ts';
 
 /** The request line and the header lines of a request (RFC 9112 sections 3 and 5). */
-export interface RequestLines {
+export interface RequestLines extends HeaderFields {
   readonly method: string;
   readonly target: string;
   /** For example `1.1`. */
   readonly version: string;
-  readonly headers: string[];
 }
 
 /** The part of a head that is malformed: the form of the request line, or anything else in the message. */
@@ -42,8 +41,8 @@ export function parseRequestLines(head: string): RequestLines | MalformedPart {
     return LINE.test(text) ? 'message' : 'request_line';
   const method = REQUEST_METHODS.get(name);
   if (method === undefined || !(method === 'CONNECT' || TARGET_START.test(target))) return 'message';
-  const headers = parseFields(text, text.indexOf('\n') + 1);
-  return { method, target, version: version === '1.1' ? '1.1' : version, headers };
+  const { headers, known } = parseFields(text, text.indexOf('\n') + 1);
+  return { method, target, version: version === '1.1' ? '1.1' : version, headers, known };
 }
 
 /** Checks a complete request line, or the first part of one. Returns `undefined` if it is valid or may become so. */

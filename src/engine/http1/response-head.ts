@@ -1,7 +1,7 @@
 import { FIELD_LINES } from './grammar.ts';
+import { parseFields } from './header-fields.ts';
 import { Http1Error } from './http1-error.ts';
-import { findKnownHeaders } from './known-headers.ts';
-import { getAllHeaders, hasHeader, isHeader, type RawHeaders } from './raw-headers.ts';
+import { getAllHeaders, type RawHeaders } from './raw-headers.ts';
 
 /** The head of a response (RFC 9112 section 4). Its text is latin-1. */
 export interface ResponseHead {
@@ -35,8 +35,8 @@ const CONTENT_LENGTH = /^\d{1,15}$/;
 export function parseResponseHead(text: string): ResponseHead {
   const [, minor, code, reason = ''] = HEAD.exec(text) ?? [];
   if (code === undefined) throw malformed();
-  const headers = parseFields(text, text.indexOf('\n') + 1);
-  const { contentLength: length, transferEncoding: encoding, connection, keepAlive } = findKnownHeaders(headers);
+  const { headers, known } = parseFields(text, text.indexOf('\n') + 1);
+  const { contentLength: length, transferEncoding: encoding, connection, keepAlive } = known;
   const isChunked = encoding?.toLowerCase() === 'chunked';
   if (encoding !== undefined && (!isChunked || length !== undefined || minor === '0')) throw malformed();
   if (length !== undefined && !CONTENT_LENGTH.test(length)) throw malformed();
@@ -55,12 +55,8 @@ export function parseResponseHead(text: string): ResponseHead {
 /** Parses trailers without the empty line. Returns `undefined` for malformed ones and for framing headers, which mean nothing here. */
 export function parseTrailers(text: string): RawHeaders | undefined {
   if (!FIELDS.test(text)) return undefined;
-  const trailers = parseFields(text, 0);
-  return hasHeader(trailers, isFraming) ? undefined : trailers;
-}
-
-function isFraming(rawName: string): boolean {
-  return isHeader(rawName, 'transfer-encoding') || isHeader(rawName, 'content-length');
+  const { headers, known } = parseFields(text, 0);
+  return known.transferEncoding === undefined && known.contentLength === undefined ? headers : undefined;
 }
 
 /**
@@ -93,25 +89,6 @@ const KEEP_ALIVE = /(?:^|,)[\t ]*keep-alive[\t ]*(?:,|$)/i;
 export function isPersistent(isHttp10: boolean, connection: string | undefined): boolean {
   if (connection === undefined || connection === 'keep-alive') return !isHttp10 || connection !== undefined;
   return !CLOSE.test(connection) && (!isHttp10 || KEEP_ALIVE.test(connection));
-}
-
-const SPACE = 0x20;
-
-/** Splits valid field lines into names and values. */
-export function parseFields(text: string, start: number): string[] {
-  const fields: string[] = [];
-  for (let at = start; at < text.length; ) {
-    const colon = text.indexOf(':', at);
-    const end = text.indexOf('\r', colon);
-    let first = colon + 1;
-    let last = end;
-    // Space and tab are the only characters of a valid line that are not above a space.
-    while (first < last && text.charCodeAt(first) <= SPACE) first += 1;
-    while (first < last && text.charCodeAt(last - 1) <= SPACE) last -= 1;
-    fields.push(text.slice(at, colon), text.slice(first, last));
-    at = end + 2;
-  }
-  return fields;
 }
 
 function malformed(): Http1Error {
