@@ -77,7 +77,5 @@ function forward(exchange: ForwardedExchange, server: ServerState): void {
     route.login === undefined
       ? new (isHandshake ? TunnelResponse : StreamedResponse)(exchange)
       : new VerifiedResponse(exchange, requireAuth(route), route.login);
-  forwardAsProxyPass(isHandshake, () =>
-    new UpstreamExchange(exchange, server.upstreams.get(route.upstream), response).forward(),
-  );
+  forwardAsProxyPass(new UpstreamExchange(exchange, server.upstreams.get(route.upstream), response));
 }

@@ -10,20 +10,16 @@ const now = performance.now.bind(performance);
  * became due meanwhile wait together, so a failure then is no sign of a failing server.
  */
 class Standstills {
+  /** The number of standstills, but possibly without one that has just ended. */
+  count = 0;
   readonly #listeners = new Set<(ms: number) => void>();
   #timer: NodeJS.Timeout | undefined;
   #beatAt = 0;
-  #count = 0;
-
-  /** The number of standstills, but possibly without one that has just ended. Costs nothing. */
-  get count(): number {
-    return this.#count;
-  }
 
   /** True if the thread stood still after it had read this `count`. */
   hasHappenedSince(count: number): boolean {
     if (this.#timer !== undefined) this.#check();
-    return this.#count !== count;
+    return this.count !== count;
   }
 
   /** Watches this thread while there is a listener, which receives the length of each standstill. Returns a function that stops it. */
@@ -49,7 +45,7 @@ class Standstills {
     const ms = checkedAt - this.#beatAt - BEAT_MS;
     if (ms < MIN_MS) return;
     this.#beatAt = checkedAt;
-    this.#count += 1;
+    this.count += 1;
     for (const listener of this.#listeners) listener(ms);
   }
 }

@@ -34,10 +34,10 @@ export class RequestRecorder {
 
   record(exchange: Exchange, { sample2xx }: LogSettings): void {
     const record = createRequestRecord(exchange);
-    const share = sampleRateOf(record, sample2xx);
+    const share = sample2xx === 1 ? 1 : sampleRateOf(record, sample2xx);
     if (share === 1 || Math.random() < share) this.#log.writeLine(accessLogLine(record, share, this.#worker));
     this.metrics.record(record);
-    this.#publish(record);
+    for (const subscriber of this.#subscribers) subscriber(record);
     exchange.trace?.end(record);
   }
 
@@ -46,10 +46,6 @@ export class RequestRecorder {
     const record = createUnparsedRecord(id, refusal, peer);
     this.#log.writeLine(accessLogLine(record, 1, this.#worker));
     this.metrics.countRefusal(refusal.code);
-    this.#publish(record);
-  }
-
-  #publish(record: RequestRecord): void {
     for (const subscriber of this.#subscribers) subscriber(record);
   }
 }
