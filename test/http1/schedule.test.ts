@@ -2,9 +2,8 @@ import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { ResponseSink } from '../../src/engine/http1/response-sink.ts';
 import { UpstreamConnection } from '../../src/engine/http1/upstream-connection.ts';
-import type { UpstreamRequest } from '../../src/engine/http1/upstream-request.ts';
+import type { ResponseSink, UpstreamRequest } from '../../src/engine/http1/upstream-request.ts';
 import { MemorySocket } from '../../src/prove/offline/memory-socket.ts';
 
 const FRAMED = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';

@@ -1,6 +1,6 @@
 import { type BufferParts, privateParts } from '../shared-memory/buffer-parts.ts';
 import { SINGLE_WORKER, sharedNow, type WorkerPlace } from '../shared-memory/worker-context.ts';
-import { WaitingRequests, waitingMemory } from './waiting-requests.ts';
+import { privateWaitingRequests, type WaitingRequests } from './waiting-requests.ts';
 
 /** The counts of a worker are on a cache line of their own. */
 const STRIDE = 16;
@@ -201,10 +201,6 @@ export class ConnectionLimit {
 
 /** Returns a limit that this thread shares with no other. */
 export function privateConnectionLimit(limit: number): ConnectionLimit {
-  const waiting = new WaitingRequests(
-    privateParts((parts) => waitingMemory(parts, SINGLE_WORKER.count)),
-    SINGLE_WORKER,
-  );
   const memory = privateParts((parts) => connectionLimitMemory(parts, SINGLE_WORKER.count));
-  return new ConnectionLimit(limit, waiting, memory, SINGLE_WORKER);
+  return new ConnectionLimit(limit, privateWaitingRequests(), memory, SINGLE_WORKER);
 }

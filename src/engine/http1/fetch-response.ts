@@ -2,8 +2,8 @@ import { createDial, type DialOptions, type ServerAddress } from './dial.ts';
 import { Http1Error } from './http1-error.ts';
 import type { RawHeaders } from './raw-headers.ts';
 import type { ResponseHead } from './response-head.ts';
-import type { ResponseSink } from './response-sink.ts';
 import { UpstreamConnection } from './upstream-connection.ts';
+import type { ResponseSink } from './upstream-request.ts';
 
 /** A request whose body, if any, is in memory. */
 interface FetchRequest {

@@ -3,7 +3,7 @@ import { GrowingBuffer } from './growing-buffer.ts';
 import { Http1Error } from './http1-error.ts';
 import type { RawHeaders } from './raw-headers.ts';
 import { checkPartialHead, hasConnectionClose, parseResponseHead, type ResponseHead } from './response-head.ts';
-import type { FlowControl, ResponseSink } from './response-sink.ts';
+import type { FlowControl, ResponseSink } from './upstream-request.ts';
 
 const HEAD_END = Buffer.from('\r\n\r\n');
 const NO_BYTES = Buffer.alloc(0);

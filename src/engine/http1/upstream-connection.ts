@@ -7,11 +7,10 @@ import { Http1Error } from './http1-error.ts';
 import { ChunkCounter, type PacedSource, resumeLater } from './read-pace.ts';
 import type { ResponseHead } from './response-head.ts';
 import { ResponseParser } from './response-parser.ts';
-import type { FlowControl, ResponseSink } from './response-sink.ts';
 import { sendRequest } from './send-request.ts';
 import { KeepAliveTimeout, RestartableTimeout } from './timeouts.ts';
 import type { Upload, UploadListener } from './upload.ts';
-import type { UpstreamRequest } from './upstream-request.ts';
+import type { FlowControl, ResponseSink, UpstreamRequest } from './upstream-request.ts';
 
 /** How long to wait for an early response after a write failed. If there is one, it is in the kernel's buffer already. */
 const EARLY_RESPONSE_MS = 1_000;

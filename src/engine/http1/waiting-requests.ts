@@ -1,6 +1,6 @@
-import type { BufferParts } from '../shared-memory/buffer-parts.ts';
+import { type BufferParts, privateParts } from '../shared-memory/buffer-parts.ts';
 import { SharedLock } from '../shared-memory/shared-lock.ts';
-import type { WorkerPlace } from '../shared-memory/worker-context.ts';
+import { SINGLE_WORKER, type WorkerPlace } from '../shared-memory/worker-context.ts';
 
 export interface WaitingMemory {
   readonly lock: Int32Array;
@@ -54,4 +54,12 @@ export class WaitingRequests {
   forget(worker: number): void {
     Atomics.store(this.#counts, worker, 0);
   }
+}
+
+/** Returns a count that this thread shares with no other. */
+export function privateWaitingRequests(): WaitingRequests {
+  return new WaitingRequests(
+    privateParts((parts) => waitingMemory(parts, SINGLE_WORKER.count)),
+    SINGLE_WORKER,
+  );
 }

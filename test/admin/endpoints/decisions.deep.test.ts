@@ -2,7 +2,7 @@ import { get } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Refusal } from '../../../src/engine/gateway/response/refusal.ts';
-import { createUnparsedRecord } from '../../../src/engine/gateway/telemetry/create-request-record.ts';
+import { createUnparsedRecord } from '../../../src/engine/gateway/telemetry/request-recorder.ts';
 import { type GatewayWithAdmin, startGatewayWithAdmin } from '../../support/admin.ts';
 import { AUDIENCE, ISSUER, type Issuer, startIssuer } from '../../support/issuer.ts';
 import { scrape } from '../../support/scrape.ts';

@@ -1,7 +1,7 @@
 import { getHeader, type RawHeaders } from '../../http1/raw-headers.ts';
 import { releaseReadBuffer } from '../../http1/read-buffers.ts';
 import type { ResponseHead } from '../../http1/response-head.ts';
-import type { FlowControl } from '../../http1/response-sink.ts';
+import type { FlowControl } from '../../http1/upstream-request.ts';
 import type { Exchange } from '../exchange.ts';
 import { forwardResponseHeaders, forwardTrailers } from '../upstream/proxy-headers.ts';
 import type { ClientResponse } from '../upstream/upstream-exchange.ts';

@@ -1,6 +1,4 @@
-import { WaitingRequests, waitingMemory } from '../../http1/waiting-requests.ts';
-import { privateParts } from '../../shared-memory/buffer-parts.ts';
-import { SINGLE_WORKER } from '../../shared-memory/worker-context.ts';
+import { privateWaitingRequests, type WaitingRequests } from '../../http1/waiting-requests.ts';
 import { RoundRobinQueue } from '../fairness/round-robin-queue.ts';
 
 /** A request that waits for a connection to an upstream. */
@@ -28,7 +26,7 @@ export class RequestQueue<T extends QueueEntry> {
   readonly #byLength: Set<string>[] = [new Set()];
 
   /** @param waiting counts the requests of all workers */
-  constructor(limit: number, waiting: WaitingRequests = createWaitingRequests()) {
+  constructor(limit: number, waiting: WaitingRequests = privateWaitingRequests()) {
     this.#limit = limit;
     this.#waiting = waiting;
   }
@@ -102,11 +100,4 @@ export class RequestQueue<T extends QueueEntry> {
     if (length > 0) lengths[length].add(client);
     while (lengths.length > 1 && lengths.at(-1)?.size === 0) lengths.pop();
   }
-}
-
-function createWaitingRequests(): WaitingRequests {
-  return new WaitingRequests(
-    privateParts((parts) => waitingMemory(parts, SINGLE_WORKER.count)),
-    SINGLE_WORKER,
-  );
 }

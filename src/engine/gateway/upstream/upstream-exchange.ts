@@ -1,11 +1,10 @@
 import type { Duplex } from 'node:stream';
 import type { RawHeaders } from '../../http1/raw-headers.ts';
 import type { ResponseHead } from '../../http1/response-head.ts';
-import type { FlowControl, ResponseSink } from '../../http1/response-sink.ts';
 import { standstills } from '../../http1/standstills.ts';
 import { RestartableTimeout } from '../../http1/timeouts.ts';
 import type { UpstreamConnection } from '../../http1/upstream-connection.ts';
-import type { UpstreamRequest } from '../../http1/upstream-request.ts';
+import type { FlowControl, ResponseSink, UpstreamRequest } from '../../http1/upstream-request.ts';
 import type { CancellableWork, ForwardedExchange } from '../exchange.ts';
 import { RequestBody } from '../request/request-body.ts';
 import { upstreamTarget } from '../request/request-target.ts';
