@@ -39,10 +39,7 @@ function originRefusal({ headers }: IncomingMessage): AdminResponse | undefined 
 }
 
 /** Returns the refusal of a caller without a valid certificate or token, or `undefined` if the caller is authenticated. */
-export function authenticationRefusal(
-  { tls, acceptsToken }: AdminListener,
-  { socket, headers }: IncomingMessage,
-): AdminResponse | undefined {
+export function authenticationRefusal({ tls, acceptsToken }: AdminListener, { socket, headers }: IncomingMessage) {
   if (tls?.pem().ca !== undefined && !(socket as TLSSocket).authorized)
     return problemDetails(403, 'a client certificate is required; use one that admin.tls.clientCa has signed');
   if (acceptsToken === undefined || acceptsToken(tokenOf(headers.authorization ?? ''))) return undefined;

@@ -6,10 +6,7 @@ const OTHERS_MAY_WRITE = 0o022;
 const STICKY = 0o1000;
 
 /** Returns the user's folder for compiled code; `undefined` if another user may write there. `user` is `undefined` on Windows. */
-export function findCacheFolder(
-  env: Readonly<Record<string, string | undefined>>,
-  user: number | undefined,
-): string | undefined {
+export function findCacheFolder(env: Readonly<Record<string, string | undefined>>, user: number | undefined) {
   try {
     const folder = join(env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'signing-gateway');
     mkdirSync(folder, { recursive: true, mode: 0o700 });

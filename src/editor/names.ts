@@ -99,10 +99,7 @@ export function nameAtOffset(file: TextFile, offset: number): NameOccurrence | u
 }
 
 /** Returns all places of a name in the files of its projects: the definitions first, then in the order of the files. */
-export function findOccurrences(
-  { kind, name }: Pick<NameOccurrence, 'kind' | 'name'>,
-  files: readonly TextFile[],
-): NameOccurrence[] {
+export function findOccurrences({ kind, name }: Pick<NameOccurrence, 'kind' | 'name'>, files: readonly TextFile[]) {
   return files
     .flatMap((file) => namesOf(file))
     .filter((other) => other.kind === kind && other.name === name)
@@ -137,10 +134,7 @@ function findNames(file: TextFile, role: FileRole): NameOccurrence[] {
 }
 
 /** Returns the kind of name that a file has at a path, and whether it is a list of names; `undefined` if it has none. */
-export function nameKindAt(
-  role: FileRole,
-  path: Path,
-): { readonly kind: NameKind; readonly isList: boolean } | undefined {
+export function nameKindAt(role: FileRole, path: Path) {
   const values = sitesOf(role).filter(({ at, isDefinition }) => at !== 'key' && isDefinition !== true);
   const isMatch = (pattern: readonly string[]) =>
     pattern.length === path.length && pattern.every((step, index) => step === '*' || step === path[index]);

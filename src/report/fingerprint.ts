@@ -10,10 +10,7 @@ import type { ReportRow } from './report.ts';
  *
  * @param sources the texts of the files
  */
-export function withFingerprints<Row extends ReportRow>(
-  rows: readonly Row[],
-  sources: readonly Source[],
-): (Row & { readonly fingerprint: string })[] {
+export function withFingerprints<Row extends ReportRow>(rows: readonly Row[], sources: readonly Source[]) {
   const lines = new Map(sources.map(({ path, text }) => [path, text.replace(/^\uFEFF/, '').split('\n')]));
   const counts = new Map<string, number>();
   return rows.map((row) => {

@@ -40,11 +40,7 @@ export function kindOf(access: 'public' | 'protected', isLogin: boolean): Kind {
 }
 
 /** Returns the list of all paths, folded by their segments, with bars of these weights. Paths that continue in one way only are one line. */
-export function drawPathTree<Element>(
-  routes: readonly TreeRoute[],
-  weights: Sums,
-  renderer: TreeRenderer<Element>,
-): Element {
+export function drawPathTree<Element>(routes: readonly TreeRoute[], weights: Sums, renderer: TreeRenderer<Element>) {
   const { draw, hrefOf } = renderer;
   const counts = sumsOf(routes, () => 1);
   return draw('ul', { class: 'tree' }, ...itemsBelow(treeOf(routes), 0, true));

@@ -39,11 +39,7 @@ interface RouteContext extends RouteAuthContext {
 }
 
 /** Compiles the routes. Reports routes that match the same requests or have the same id. */
-export function* compileRoutes(
-  parsedRoutes: readonly ParsedRoute[],
-  context: RouteContext,
-  findings: Finding[],
-): SlicedWork<Route[]> {
+export function* compileRoutes(parsedRoutes: readonly ParsedRoute[], context: RouteContext, findings: Finding[]) {
   yield* findDuplicates(parsedRoutes, findings);
   const headKeys = new Set(
     parsedRoutes.filter(({ entry }) => declaredMethods(entry).includes('HEAD')).map(({ key }) => key),

@@ -15,12 +15,7 @@ interface SkippedRoute {
 }
 
 /** Finds the routes that match a path but did not get the request, and why, by the router with fewer or changed routes. */
-export function* findSkippedRoutes(
-  plan: Plan,
-  method: string,
-  path: string,
-  winner: Route | undefined,
-): SlicedWork<SkippedRoute[]> {
+export function* findSkippedRoutes(plan: Plan, method: string, path: string, winner: Route | undefined) {
   const skipped: SkippedRoute[] = [];
   const segments = segmentsOf(path);
   for (const route of plan.routes) {

@@ -18,11 +18,7 @@ import {
 const MAX_BASES = 4;
 
 /** Yields requests that the route should accept: first those of the test file, then made ones. */
-export function* baseRequests(
-  context: MutationContext,
-  tested: TestedRoute,
-  results: readonly TestResult[],
-): Generator<Probe> {
+export function* baseRequests(context: MutationContext, tested: TestedRoute, results: readonly TestResult[]) {
   const methods = new Map<string, Probe>();
   for (const result of results) {
     const { route, refusal } = result.outcome.record;

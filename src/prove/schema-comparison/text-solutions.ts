@@ -11,11 +11,7 @@ const MAX_CHARACTERS = 10_000_000;
 const LETTERS = ['x', 'a', 'b', '1', 'y', 'A', '-', '0', 'é'];
 
 /** Yields texts that may satisfy the literals, the shortest first. The caller tests them. */
-export function* textSolutions(
-  literals: readonly SchemaLiteral[],
-  wanted: number,
-  budget: SearchBudget,
-): Generator<string> {
+export function* textSolutions(literals: readonly SchemaLiteral[], wanted: number, budget: SearchBudget) {
   const keywords = literalsOf(literals, 'keyword');
   const range = lengthRange(keywords);
   if (range.min > range.max) return;

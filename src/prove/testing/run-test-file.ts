@@ -26,15 +26,12 @@ export async function runTestFile(testFile: TestFile, planned: PlannedManifest):
 export type TestedManifest = Pick<PlannedManifest, 'plan' | 'manifest' | 'secrets'>;
 
 /** Returns a function that runs one request of a test file. Run one request at a time. */
-export function createCaseRunner(
-  testTokens: TestFile['tokens'],
-  planned: TestedManifest,
-): (testRequest: TestRequest) => Promise<TestResult> {
+export function createCaseRunner(testTokens: TestFile['tokens'], planned: TestedManifest) {
   const tokens = new StubVerifier();
   const { manifest } = planned;
   for (const [text, token] of Object.entries(testTokens)) tokens.setToken(text, stubTokenOf(token, manifest));
   const send = createOfflineGateway(planned.plan, tokens);
-  return async (testRequest) => {
+  return async (testRequest: TestRequest) => {
     const { testCase, role } = testRequest;
     const caller = callerOf({ ...testCase.request, role }, manifest);
     const request = requestOf(testRequest);

@@ -12,11 +12,7 @@ const MAX_SEGMENTS = 12;
 const MAX_PATHS = 8;
 
 /** Returns paths for the test cases of a route, those of the log first. Identifiers are replaced by short ones of the same shape. */
-export function recordedPaths(
-  observations: readonly Observation[],
-  tested: TestedRoute,
-  context: MutationContext,
-): readonly string[] {
+export function recordedPaths(observations: readonly Observation[], tested: TestedRoute, context: MutationContext) {
   const paths = new Set<string>();
   for (const { path, isMatched } of observations) {
     if (paths.size === MAX_PATHS) break;

@@ -67,12 +67,7 @@ const SOURCES: Partial<Record<RefusalCode, ProbeSource>> = {
 };
 
 /** Yields requests that may cause a refusal; none if a test case cannot cause it. */
-export function refusedProbes(
-  code: RefusalCode,
-  base: Probe,
-  observed: RefusedObservation,
-  record: RecordContext,
-): Iterable<Probe> {
+export function refusedProbes(code: RefusalCode, base: Probe, observed: RefusedObservation, record: RecordContext) {
   return SOURCES[code]?.(base, observed, record) ?? [];
 }
 

@@ -101,12 +101,7 @@ function scriptOf(results: number, text: string): Script {
 }
 
 /** Runs a script. Sends its text only if the server does not have it. @throws an error for `storeErrorOf` */
-export async function runScript(
-  connection: RedisConnection,
-  script: Script,
-  key: string,
-  values: readonly number[],
-): Promise<readonly number[]> {
+export async function runScript(connection: RedisConnection, script: Script, key: string, values: readonly number[]) {
   const rest = ['1', key, ...values.map(String)];
   let response: unknown;
   try {

@@ -104,11 +104,7 @@ export function oddBodies(base: Probe): Probe[] {
 }
 
 /** Yields requests that violate a rule of the route about parameters or the body. */
-export function* invalidRequests(
-  context: MutationContext,
-  base: Probe,
-  { path, entry }: TestedRoute,
-): Generator<Probe> {
+export function* invalidRequests(context: MutationContext, base: Probe, { path, entry }: TestedRoute) {
   if (entry.body !== undefined) yield* oddBodies(base);
   if (entry.query?.unknown === 'refuse') yield withQuery(base, 'other_parameter', 'x');
   for (const name of Object.keys(entry.query?.properties ?? {})) {

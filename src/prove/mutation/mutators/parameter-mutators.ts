@@ -68,13 +68,7 @@ function nounOf(kind: ParameterKind): string {
 }
 
 /** Yields requests with this value of a parameter. */
-export function* withParameter(
-  base: Probe,
-  { entry }: TestedRoute,
-  kind: ParameterKind,
-  name: string,
-  text: string,
-): Generator<Probe> {
+export function* withParameter(base: Probe, { entry }: TestedRoute, kind: ParameterKind, name: string, text: string) {
   if (kind === 'query') yield withQuery(base, name, text);
   else if (kind === 'params') yield* withPathParameter(base, entry.path, name, text);
   else if (/^[ -~]*$/.test(text)) yield withHeader(base, name, text);
