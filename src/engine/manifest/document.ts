@@ -87,9 +87,6 @@ function createDocument(source: Source, { value, positions, comments }: ParsedTe
   };
 }
 
-/** Parses a text. A caller may pass a parser with a cache. */
-export type DocumentParser = typeof parse;
-
 /**
  * Creates a function that converts offsets in a text to lines and columns. As in editors, a byte order mark does not count as a
  * column.

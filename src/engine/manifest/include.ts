@@ -3,7 +3,7 @@ import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding
 import { displayPathBeside } from '../problem/problem.ts';
 import { isMap } from '../schema/schema-walk.ts';
 import { MAX_GLOB_MATCHES, type TrackedEnvironment } from './dependencies.ts';
-import { type Document, type DocumentParser, parse } from './document.ts';
+import { type Document, parse } from './document.ts';
 import { isIgnoredKey, isManifestKey, isMergedKey, MERGED_KEYS } from './manifest-keys.ts';
 import { mergeDocuments } from './merge-documents.ts';
 import { unknownDefaults } from './route-defaults.ts';
@@ -15,15 +15,15 @@ const MAX_FILES = 1_000;
 type Report = (path: Path, message: string) => void;
 
 /** Parses a manifest and its included files into one document. Never throws, even for invalid text. */
-export function readDocument(source: Source, environment: TrackedEnvironment, parseText: DocumentParser = parse) {
-  const main = parseText(source);
+export function readDocument(source: Source, environment: TrackedEnvironment) {
+  const main = parse(source);
   const patterns = includeGlobs(main.document);
   if (main.findings.length > 0) return main;
   const findings: Finding[] = [];
   const report: Report = (path, message) => findings.push(errorAt(path, RULE, message));
   const read = (file: string, path: Path) => readNamedFile(file, path, environment, report);
   const parseFile = (file: string, text: string, findingsOf: (document: Document) => Finding[]): Document => {
-    const { document, findings: syntax } = parseText({ path: displayPathBeside(source.path, file), text });
+    const { document, findings: syntax } = parse({ path: displayPathBeside(source.path, file), text });
     const found = syntax.length > 0 ? syntax : findingsOf(document);
     for (const finding of found) findings.push(withFile(finding, document.file));
     return document;

@@ -4,7 +4,7 @@ import { didYouMean } from '../problem/did-you-mean.ts';
 import { errorAt, type Finding, type Path } from '../problem/finding.ts';
 import type { Secret } from '../problem/redaction.ts';
 import { sha256, type TrackedEnvironment } from './dependencies.ts';
-import type { Document, DocumentParser } from './document.ts';
+import type { Document } from './document.ts';
 import { readDocument } from './include.ts';
 import type { Manifest } from './manifest.generated.ts';
 import { isManifestKey, isMergedKey } from './manifest-keys.ts';
@@ -41,8 +41,8 @@ export interface CheckedManifest {
 }
 
 /** Parses a manifest and the files that it includes. */
-export function readManifest(source: Source, environment: TrackedEnvironment, parseText?: DocumentParser) {
-  const { document, findings } = readDocument(source, environment, parseText);
+export function readManifest(source: Source, environment: TrackedEnvironment) {
+  const { document, findings } = readDocument(source, environment);
   const sources = [document, ...document.included].map(({ file, text }) => ({ path: file, text }));
   return { document, sources, findings };
 }

@@ -2,10 +2,9 @@ import { resolve } from 'node:path';
 import { MessageChannel, type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { createPlannedManifest, planManifest } from '../../engine/load.ts';
 import { sha256, trackDependencies } from '../../engine/manifest/dependencies.ts';
-import { type DocumentParser, parse } from '../../engine/manifest/document.ts';
-import { checkManifest, type ReadManifest, readManifest } from '../../engine/manifest/read-manifest.ts';
+import { checkManifest, readManifest } from '../../engine/manifest/read-manifest.ts';
 import { createSecretReader } from '../../engine/manifest/secret-file.ts';
-import { createFileEnvironment, type Source } from '../../engine/manifest/source.ts';
+import { createFileEnvironment } from '../../engine/manifest/source.ts';
 import { referencedSources, toProblems } from '../../engine/problem/problem.ts';
 import { type ChannelPort, type Requests, ThreadChannel } from '../workers/thread-channel.ts';
 import {
@@ -55,8 +54,7 @@ async function readAndCompile(unsaved: UnsavedManifest | undefined): Promise<Man
     const snapshot = { manifestHash: '', dependencies: forReading.dependencies };
     return { reason: error instanceof Error ? error.message : String(error), snapshot };
   }
-  const read = readManifest({ path, text }, forReading.environment, parseCached);
-  evictUnusedFiles(read);
+  const read = readManifest({ path, text }, forReading.environment);
   const { document, sources } = read;
   const checked = checkManifest(read, forReading.environment, unsaved?.references);
   const texts = new Map<string, string>();
@@ -88,24 +86,6 @@ async function readAndCompile(unsaved: UnsavedManifest | undefined): Promise<Man
   const { routes } = checked.manifest;
   const checkedRest = { ...checked, manifest: { ...checked.manifest, routes: [] } };
   return { checked: checkedRest, routes: sendInChunks(routes), texts, sources, snapshot };
-}
-
-/** Parsed files by path, because a save usually changes one of many files. */
-const parseCache = new Map<string, { readonly text: string; readonly result: ReturnType<DocumentParser> }>();
-
-function parseCached(source: Source): ReturnType<DocumentParser> {
-  const cached = parseCache.get(source.path);
-  if (cached?.text === source.text) return cached.result;
-  // Free the old document before parsing: both may be large.
-  parseCache.delete(source.path);
-  const result = parse(source);
-  parseCache.set(source.path, { text: source.text, result });
-  return result;
-}
-
-function evictUnusedFiles({ sources }: ReadManifest): void {
-  const files = new Set(sources.map(({ path }) => path));
-  for (const file of parseCache.keys()) if (!files.has(file)) parseCache.delete(file);
 }
 
 /** Receiving this many routes takes about a millisecond. */
