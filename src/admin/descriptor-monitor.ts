@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { open, readdir, stat } from 'node:fs/promises';
+import { attempt } from '../engine/attempt.ts';
 import type { Gateway } from '../engine/gateway/gateway.ts';
 import { descriptorLimits, requiredDescriptors } from '../engine/gateway/server/descriptor-limits.ts';
 import { type Log, ThrottledWarning } from '../engine/log/log.ts';
@@ -69,12 +70,9 @@ export function createDescriptorMonitor(
 
 /** Returns the soft limit, `ulimit -n`; infinite on systems that do not report it. */
 export function descriptorLimit(): number {
-  try {
-    const [, soft] = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
-    return soft === undefined ? Number.POSITIVE_INFINITY : Number(soft);
-  } catch {
-    return Number.POSITIVE_INFINITY;
-  }
+  const limits = attempt(() => readFileSync('/proc/self/limits', 'utf8')) ?? '';
+  const [, soft] = /^Max open files +(\d+)/m.exec(limits) ?? [];
+  return soft === undefined ? Number.POSITIVE_INFINITY : Number(soft);
 }
 
 async function countOpenDescriptors(): Promise<number | null> {

@@ -1,19 +1,18 @@
 import { mkdirSync, realpathSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { attempt } from '../engine/attempt.ts';
 
 const OTHERS_MAY_WRITE = 0o022;
 const STICKY = 0o1000;
 
 /** Returns the user's folder for compiled code; `undefined` if another user may write there. `user` is `undefined` on Windows. */
 export function findCacheFolder(env: Readonly<Record<string, string | undefined>>, user: number | undefined) {
-  try {
+  return attempt(() => {
     const folder = join(env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'signing-gateway');
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     return user === undefined || isPrivate(realpathSync(folder), user) ? folder : undefined;
-  } catch {
-    return undefined;
-  }
+  });
 }
 
 function isPrivate(folder: string, user: number): boolean {

@@ -1,9 +1,10 @@
 #!/usr/bin/env node
-/** The process: signals, streams and exit. Its signal handlers come before the rest of the project, which is imported below them. */
 import { existsSync, readFileSync } from 'node:fs';
 import module from 'node:module';
 import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
+/** The process: signals, streams and exit. Its signal handlers come before the rest of the project, which is imported below them. */
+import { attempt } from '../engine/attempt.ts';
 import type { ExitCode, Terminal } from './terminal.ts';
 
 /** The verbs that serve use parts of Node that older versions do not have. */
@@ -119,19 +120,12 @@ function findNodeBeside(folder: string): string | undefined {
  * the two handlers is left, the signal of the other one was lost.
  */
 function findLostSignals(): Signal[] {
-  const caught = BigInt(`0x${/^SigCgt:\s*([0-9a-f]+)$/m.exec(readStatus())?.[1] ?? 0}`);
+  // Systems without /proc do not report lost signals.
+  const status = attempt(() => readFileSync('/proc/self/status', 'latin1')) ?? '';
+  const caught = BigInt(`0x${/^SigCgt:\s*([0-9a-f]+)$/m.exec(status)?.[1] ?? 0}`);
   const isMissed = (signal: Signal) => ((caught >> BigInt(constants.signals[signal] - 1)) & 1n) === 0n;
   const missed = (['SIGINT', 'SIGTERM'] as const).filter(isMissed);
   return missed.length === 1 ? missed : [];
-}
-
-function readStatus(): string {
-  try {
-    return readFileSync('/proc/self/status', 'latin1');
-  } catch {
-    // Systems without /proc do not report lost signals.
-    return '';
-  }
 }
 
 function handleSignal(signal: Signal): void {

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { join, relative, resolve, sep } from 'node:path';
+import { attempt } from '../engine/attempt.ts';
 import { valueOption } from './parse-arguments.ts';
 import { type Options, type OptionValues, UsageError } from './terminal.ts';
 
@@ -33,12 +34,8 @@ export function chooseManifest(names: readonly (string | undefined)[]): string {
 
 /** Returns the path of the manifest in a folder, and any other path as it is. */
 function fileIn(path: string): string {
-  try {
-    return statSync(path).isDirectory() ? join(path, DEFAULT_MANIFEST) : path;
-  } catch {
-    // The error appears again when the file is read.
-    return path;
-  }
+  // An error appears again when the file is read.
+  return attempt(() => statSync(path).isDirectory()) ? join(path, DEFAULT_MANIFEST) : path;
 }
 
 /** Returns the path relative to the working folder: CI systems match reports to files by this path. */

@@ -16,6 +16,7 @@ import {
   type WorkspaceFolder,
 } from 'vscode-languageserver/node';
 import { TextDocument } from 'vscode-languageserver-textdocument';
+import { attempt } from '../engine/attempt.ts';
 import type { Environment } from '../engine/manifest/source.ts';
 import { FIX_ALL, fixAllAction, formatFile, quickFixes } from './code-actions.ts';
 import { completeNames } from './completion.ts';
@@ -188,11 +189,7 @@ const CAPABILITIES: InitializeResult['capabilities'] = {
 
 /** Returns the path of a file; `undefined` for a document that is not saved yet or not on this machine. */
 function pathOf(uri: string): string | undefined {
-  try {
-    return fileURLToPath(uri);
-  } catch {
-    return undefined;
-  }
+  return attempt(() => fileURLToPath(uri));
 }
 
 function pathsOf(folders: readonly WorkspaceFolder[]): string[] {

@@ -3,6 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 import type { TextDocument } from 'vscode-languageserver-textdocument';
+import { attempt } from '../engine/attempt.ts';
 import { expandGlob } from '../engine/manifest/dependencies.ts';
 import { createFileEnvironment, type Environment, type FileEnvironment } from '../engine/manifest/source.ts';
 import { type FileLinks, isNamedManifest, readLinks } from './file-links.ts';
@@ -73,12 +74,8 @@ export class Workspace {
   file(path: string): TextFile | undefined {
     const open = this.#open.get(path);
     if (open !== undefined) return open;
-    try {
-      // Editors do not count a byte order mark in positions.
-      return createTextFile(path, this.#disk.readFile(path).replace(/^\uFEFF/, ''));
-    } catch {
-      return undefined;
-    }
+    // Editors do not count a byte order mark in positions.
+    return attempt(() => createTextFile(path, this.#disk.readFile(path).replace(/^\uFEFF/, '')));
   }
 
   /** Returns the files and variables that a manifest may use, with the texts of the editor. */
@@ -184,10 +181,6 @@ function findYamlFiles(roots: readonly string[]): string[] {
 }
 
 function entriesOf(folder: string): readonly Dirent[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true });
-  } catch {
-    // Another user's folder, or one that was removed.
-    return [];
-  }
+  // Nothing of another user's folder, or of one that was removed.
+  return attempt(() => readdirSync(folder, { withFileTypes: true })) ?? [];
 }

@@ -1,3 +1,5 @@
+import { attempt } from './attempt.ts';
+
 /** Compiles a JSON Pointer (RFC 6901) to a function that returns its value or `undefined`. It reads only own members, not `__proto__`. */
 export function compilePointer(pointer: string): (value: unknown) => unknown {
   const path = parsePointer(pointer);
@@ -41,11 +43,7 @@ export function unescapePointerStep(step: string): string {
 
 /** Parses JSON. Returns `undefined` for another text: the message of `JSON.parse` would quote it. */
 export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return attempt(() => JSON.parse(text));
 }
 
 const MAX_CHARACTERS = 300;

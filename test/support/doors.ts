@@ -4,6 +4,7 @@
  */
 export const DOORS: Readonly<Record<string, readonly string[]>> = {
   engine: [
+    'attempt',
     'dns/loopback',
     'gateway/decide',
     'gateway/exchange',

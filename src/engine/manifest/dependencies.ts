@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { attempt } from '../attempt.ts';
 import { type Environment, fileError, MAX_ALL_CHARACTERS } from './source.ts';
 
 /** The SHA-256 in hex of each file that a manifest names, by the path in the manifest; empty for an unreadable file. */
@@ -70,11 +71,7 @@ export function changedDependencies({ files, globs, secretFiles }: Dependencies,
 }
 
 function hashOf(path: string, readFile: Environment['readFile']): string {
-  try {
-    return sha256(readFile(path));
-  } catch {
-    return '';
-  }
+  return attempt(() => sha256(readFile(path))) ?? '';
 }
 
 export function sha256(text: string): string {
@@ -133,12 +130,8 @@ function pathExists(path: string, environment: Environment): boolean {
 }
 
 function folderEntries(folder: string, environment: Environment): readonly string[] {
-  try {
-    return environment.listFolder?.(folder) ?? [];
-  } catch {
-    // A missing folder has no matches, which `include` reports.
-    return [];
-  }
+  // A missing folder has no matches, which `include` reports.
+  return attempt(() => environment.listFolder?.(folder)) ?? [];
 }
 
 function joinPath(folder: string, name: string): string {

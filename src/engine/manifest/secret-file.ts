@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { join, sep } from 'node:path';
+import { attempt } from '../attempt.ts';
 import type { Path } from '../problem/finding.ts';
 import { sha256 } from './dependencies.ts';
 import { decodeText, describeFileError, type Environment, fileError, readRegularFile } from './source.ts';
@@ -17,21 +18,13 @@ export function createSecretReader(folder: string | undefined): Environment['rea
   if (folder === undefined) return undefined;
   return (path) => {
     const target = realpathSync(path);
-    if (!target.startsWith(join(realPathOf(folder), sep)))
+    if (!target.startsWith(join(attempt(() => realpathSync(folder)) ?? folder, sep)))
       throw fileError('outside', `${path} is outside of ${folder}`);
     const text = decodeText(readRegularFile(target, MAX_SECRET_BYTES)).replace(/\r?\n$/, '');
     if (text === '') throw fileError('empty', `${path} is empty`);
     if (!text.isWellFormed()) throw fileError('not text', `${path} is not UTF-8`);
     return text;
   };
-}
-
-function realPathOf(folder: string): string {
-  try {
-    return realpathSync(folder);
-  } catch {
-    return folder;
-  }
 }
 
 const ERRORS: Readonly<Record<string, string>> = {

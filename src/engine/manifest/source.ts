@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { closeSync, constants, fstatSync, opendirSync, openSync, readSync, statSync } from 'node:fs';
 import { dirname, posix, resolve } from 'node:path';
+import { attempt } from '../attempt.ts';
 
 /** A text that is not parsed yet. */
 export interface Source {
@@ -155,7 +156,7 @@ export function createFileEnvironment(
     readSecret,
     readFile: (path) => decodeText(readRegularFile(resolve(folder, path))),
     listFolder: (path) => listNames(resolve(folder, path)),
-    modifiedMs: (path) => modifiedMs(resolve(folder, path)),
+    modifiedMs: (path) => attempt(() => statSync(resolve(folder, path)).mtimeMs) ?? 0,
   };
 }
 
@@ -234,13 +235,5 @@ function listNames(path: string): string[] {
     return names;
   } finally {
     folder.closeSync();
-  }
-}
-
-function modifiedMs(path: string): number {
-  try {
-    return statSync(path).mtimeMs;
-  } catch {
-    return 0;
   }
 }

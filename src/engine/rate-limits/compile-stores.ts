@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { attempt } from '../attempt.ts';
 import type { Manifest, Redis, Store as StoreEntry } from '../manifest/manifest.generated.ts';
 import { timerMs } from '../manifest/units.ts';
 import { errorAt, errorAtKey, type Finding, type Path, quoteFreeErrorAt } from '../problem/finding.ts';
@@ -126,8 +127,8 @@ function parseRedisUrl(text: string, path: Path, context: CompileContext): URL |
 }
 
 function mistakeIn(url: URL | null): string | undefined {
-  if (url === null || url.hostname === '' || !isDecodable(url.username + url.password))
-    return 'this is not the URL of a Redis server';
+  const isDecodable = attempt(() => decodeURIComponent(`${url?.username}${url?.password}`)) !== undefined;
+  if (url === null || url.hostname === '' || !isDecodable) return 'this is not the URL of a Redis server';
   if (!/^(?:\/\d{0,4})?$/.test(url.pathname)) return 'the path of a Redis URL must be a database number';
   return url.search + url.hash === '' ? undefined : 'a Redis URL has no query and no fragment';
 }
@@ -135,13 +136,4 @@ function mistakeIn(url: URL | null): string | undefined {
 /** Returns the decoded text of a part of a URL; `undefined` if it is empty. */
 function textOf(part: string): string | undefined {
   return decodeURIComponent(part) || undefined;
-}
-
-function isDecodable(text: string): boolean {
-  try {
-    decodeURIComponent(text);
-    return true;
-  } catch {
-    return false;
-  }
 }

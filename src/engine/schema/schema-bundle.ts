@@ -1,4 +1,5 @@
 import { posix } from 'node:path';
+import { attempt } from '../attempt.ts';
 import { formatPointer, valueAt } from '../json-pointer.ts';
 import { type Document, parse } from '../manifest/document.ts';
 import type { Manifest } from '../manifest/manifest.generated.ts';
@@ -186,19 +187,11 @@ function targetOf(reference: string, base: string | undefined): Path | string {
   const [written = '', fragment = ''] = reference.split('#', 2);
   const steps = fragment === '' ? [] : referencePath(`#${fragment}`);
   if (steps === undefined) return `"${reference}" has no JSON Pointer after the #; write one such as #/$defs/Name`;
-  const file = decode(written);
+  const file = attempt(() => decodeURIComponent(written)) ?? written;
   const path = file === '' ? base : posix.normalize(posix.join(posix.dirname(base ?? '.'), file));
   if (path === undefined || path.startsWith('..') || /^\/|\\/.test(file))
     return `"${reference}" is not a file beside the manifest or below it; write its relative path`;
   return ['files', path, ...steps];
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 /** Removes the `$id` of a file. References here use paths, not ids. */

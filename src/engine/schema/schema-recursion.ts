@@ -1,3 +1,4 @@
+import { attempt } from '../attempt.ts';
 import { getOrCreate } from '../get-or-create.ts';
 import { formatPointer, valueAt } from '../json-pointer.ts';
 import { errorAt, type Finding, type Path } from '../problem/finding.ts';
@@ -122,19 +123,11 @@ function mayOverlap(one: ChildSchema, other: ChildSchema): boolean {
   if (NAMED.has(other.keyword) && !NAMED.has(one.keyword)) return mayOverlap(other, one);
   if (NAMED.has(one.keyword)) {
     if (NAMED.has(other.keyword)) return one.name === other.name;
-    if (other.keyword === 'patternProperties') return mayMatch(other.name, one.name);
+    if (other.keyword === 'patternProperties') return attempt(() => new RegExp(other.name).test(one.name)) ?? true;
     return !REST.has(other.keyword) || !isNamedBeside(other, one.name);
   }
   const isRest = REST.has(one.keyword) || REST.has(other.keyword);
   return one.parent !== other.parent || !isRest || one.keyword === 'contains' || other.keyword === 'contains';
-}
-
-function mayMatch(pattern: string, name: string): boolean {
-  try {
-    return new RegExp(pattern).test(name);
-  } catch {
-    return true;
-  }
 }
 
 function isNamedBeside({ keyword, parent }: ChildSchema, name: string): boolean {

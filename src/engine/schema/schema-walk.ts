@@ -1,3 +1,4 @@
+import { attempt } from '../attempt.ts';
 import { parsePointer, pointerStep, valueAt } from '../json-pointer.ts';
 import type { Path } from '../problem/finding.ts';
 import { formOf, keywordsWith } from './keywords.ts';
@@ -178,12 +179,7 @@ function listedValues(schema: Record<string, unknown>): readonly unknown[] {
 
 /** Parses a reference such as `#/schemas/Name`: a JSON Pointer as a URI fragment (RFC 6901 section 6). */
 export function referencePath(reference: string): string[] | undefined {
-  if (!reference.startsWith('#/')) return undefined;
-  try {
-    return parsePointer(decodeURIComponent(reference));
-  } catch {
-    return undefined;
-  }
+  return reference.startsWith('#/') ? attempt(() => parsePointer(decodeURIComponent(reference))) : undefined;
 }
 
 /** Formats the reference that leads to a path. */

@@ -1,5 +1,6 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { createRequire } from 'node:module';
+import { attempt } from '../attempt.ts';
 import type { Server } from '../manifest/manifest.generated.ts';
 import { describeFileError } from '../manifest/source.ts';
 import { type Path, quoteFreeErrorAt } from '../problem/finding.ts';
@@ -63,7 +64,9 @@ interface PemFile<Value> {
 export function readCertificate(file: string, path: Path, context: PemContext): PemFile<X509Certificate> | undefined {
   const certificate = read(file, path, context, 'certificate in PEM', (text) => new X509Certificate(text));
   if (certificate === undefined) return undefined;
-  const blocks = Array.from(certificate.text.matchAll(CERTIFICATE), ([block]) => parseCertificate(block));
+  const blocks = Array.from(certificate.text.matchAll(CERTIFICATE), ([block]) =>
+    attempt(() => new X509Certificate(block)),
+  );
   const damaged = blocks.indexOf(undefined);
   if (damaged < 0) {
     const all = [certificate.value, ...blocks.filter((block) => block !== undefined)].map(validityOf);
@@ -79,14 +82,6 @@ export function readCertificate(file: string, path: Path, context: PemContext): 
 }
 
 const CERTIFICATE = /-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----[\s\S]*?(?=-----BEGIN |$)/g;
-
-function parseCertificate(block: string): X509Certificate | undefined {
-  try {
-    return new X509Certificate(block);
-  } catch {
-    return undefined;
-  }
-}
 
 const SOON_MS = 14 * 86_400_000;
 

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { parse } from 'csv-parse/sync';
+import { attempt } from '../attempt.ts';
 import type { Violation } from '../schema/value-validator.ts';
 import type { StreamValidator } from './body-rule.ts';
 
@@ -78,10 +79,6 @@ export class CsvHeaderValidator implements StreamValidator {
 /** Parses a row; returns no columns if it is invalid or contains a line break: some parsers end a row at a carriage return. */
 function columnsOf(row: string, delimiter: string): readonly string[] {
   if (/[\r\n]/.test(row)) return [];
-  try {
-    const [columns = []] = parse(row, { bom: true, delimiter }) as string[][];
-    return columns;
-  } catch {
-    return [];
-  }
+  const [columns = []] = attempt(() => parse(row, { bom: true, delimiter }) as string[][]) ?? [];
+  return columns;
 }

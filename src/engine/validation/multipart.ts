@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { attempt } from '../attempt.ts';
 import { pointerStep } from '../json-pointer.ts';
 import type { Violation } from '../schema/value-validator.ts';
 import type { StreamValidator } from './body-rule.ts';
@@ -229,9 +230,5 @@ const PARAMETERS = new Set(['name', 'filename', 'filename*']);
 function isSameName(name: string | undefined, extended: string): boolean {
   const [, word] = ENCODED_WORD.exec(name ?? '') ?? [];
   const plain = word === undefined ? name : Buffer.from(word, 'base64').toString();
-  try {
-    return decodeURIComponent(extended.slice(extended.lastIndexOf("'") + 1)) === plain;
-  } catch {
-    return false;
-  }
+  return attempt(() => decodeURIComponent(extended.slice(extended.lastIndexOf("'") + 1)) === plain) ?? false;
 }

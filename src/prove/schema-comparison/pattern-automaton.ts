@@ -1,3 +1,4 @@
+import { attempt } from '../../engine/attempt.ts';
 import { getOrCreate } from '../../engine/get-or-create.ts';
 import { charge } from '../../engine/schema/cost-budget.ts';
 import { type CharacterSet, WORD } from './character-set.ts';
@@ -178,10 +179,5 @@ export function automatonOf(pattern: string): PatternAutomaton | undefined {
 /** True if a text matches a pattern. Without an automaton, JavaScript decides, which differs only in rare syntax. */
 export function matchesPattern(pattern: string, text: string): boolean {
   const automaton = automatonOf(pattern);
-  if (automaton !== undefined) return automaton.matches(text);
-  try {
-    return new RegExp(pattern, 'u').test(text);
-  } catch {
-    return false;
-  }
+  return automaton?.matches(text) ?? attempt(() => new RegExp(pattern, 'u').test(text)) ?? false;
 }

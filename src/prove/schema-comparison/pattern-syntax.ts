@@ -1,3 +1,4 @@
+import { attempt } from '../../engine/attempt.ts';
 import {
   readClassAtom,
   readEscape,
@@ -36,12 +37,8 @@ const IGNORE_CASE = '(?i)';
 export function parsePatternSyntax(text: string): PatternNode | undefined {
   let isCaseless = text.startsWith(IGNORE_CASE);
   let at = isCaseless ? IGNORE_CASE.length : 0;
-  try {
-    const node = choice();
-    return at < text.length ? undefined : node;
-  } catch {
-    return undefined;
-  }
+  const node = attempt(choice);
+  return at < text.length ? undefined : node;
 
   function choice(): PatternNode {
     const options = [sequence()];

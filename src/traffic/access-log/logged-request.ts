@@ -1,3 +1,5 @@
+import { parseJson } from '../../engine/json-pointer.ts';
+
 /** A credential in `Authorization`: a bearer token, another scheme, or none. */
 type CredentialKind = 'bearer' | 'other' | 'none';
 
@@ -67,7 +69,8 @@ export function parseLogLine(text: string, source: string, number: number): Logg
   const start = text.indexOf('{');
   if (start === -1) return { reason: text.trim() === '' ? 'blank' : 'not-json' };
   const json = start === 0 ? text : text.slice(start);
-  const value = unwrap(parseObject(json));
+  // The text begins with a brace, so its value is an object.
+  const value = unwrap(parseJson(json) as JsonObject | undefined);
   if (value === undefined) return { reason: json.trimEnd().endsWith('}') ? 'not-json' : 'truncated' };
   const message = value['msg'];
   if (message === 'request') return readRequest(value, source, number);
@@ -82,16 +85,7 @@ function unwrap(value: JsonObject | undefined): JsonObject | undefined {
   if (value === undefined || typeof value['msg'] === 'string') return value;
   const inner = WRAPPERS.map((name) => value[name]).find((text) => typeof text === 'string');
   const start = inner?.indexOf('{') ?? -1;
-  return (start === -1 ? undefined : parseObject(inner?.slice(start) ?? '')) ?? value;
-}
-
-/** Returns `undefined` if the text is not valid. The text begins with a brace, so any other value is an object. */
-function parseObject(text: string): JsonObject | undefined {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return (start === -1 ? undefined : (parseJson(inner?.slice(start) ?? '') as JsonObject | undefined)) ?? value;
 }
 
 /** Reads the members of a line `"msg":"request"`. Anyone may have written the line, so each member is checked. */

@@ -1,3 +1,4 @@
+import { attempt } from '../../attempt.ts';
 import { isIpv6 } from './host-formats.ts';
 
 const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]*:/;
@@ -127,11 +128,7 @@ function isJsonPointer(text: string): boolean {
 /** A JSON Pointer as a URI fragment with its `#` (RFC 6901 section 6). */
 function isJsonPointerFragment(text: string): boolean {
   if (!text.startsWith('#') || NOT_FRAGMENT.test(text.slice(1))) return false;
-  try {
-    return isJsonPointer(decodeURIComponent(text.slice(1)));
-  } catch {
-    return false;
-  }
+  return attempt(() => isJsonPointer(decodeURIComponent(text.slice(1)))) ?? false;
 }
 
 /** `relative-json-pointer` of draft-bhutton-relative-json-pointer-00 section 3. */
@@ -143,10 +140,5 @@ function isRelativeJsonPointer(text: string): boolean {
 
 /** A regular expression of ECMA-262 with the flag `u`, up to 65,536 characters long. */
 function isRegex(text: string): boolean {
-  if (text.length > MAX_REGEX_CHARACTERS) return false;
-  try {
-    return new RegExp(text, 'u') instanceof RegExp;
-  } catch {
-    return false;
-  }
+  return text.length <= MAX_REGEX_CHARACTERS && attempt(() => new RegExp(text, 'u')) !== undefined;
 }

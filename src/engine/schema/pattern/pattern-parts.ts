@@ -1,3 +1,5 @@
+import { attempt } from '../../attempt.ts';
+
 /** A part of a pattern, translated to RE2. */
 export interface TranslatedAtom {
   /** Its form in RE2. For a set it is the content of a class, without brackets. */
@@ -77,17 +79,9 @@ function readProperty(rest: string, at: number): TranslatedAtom {
     return { re2: unicodeRanges(`\\${written}`), ...setOf(at + 1 + written.length) };
   } catch {
     const name = written.slice(2, -1);
-    const isScript = isProperty(`Script=${name}`);
+    const isScript = attempt(() => new RegExp(`\\p{Script=${name}}`, 'u')) !== undefined;
     const fix = isScript ? `\\${written.charAt(0)}{Script=${name}}` : 'one such as \\p{L} or \\p{Script=Greek}';
     throw new UnsupportedPattern(`\\${written} is not a property of Unicode; write ${fix}`);
-  }
-}
-
-function isProperty(name: string): boolean {
-  try {
-    return new RegExp(`\\p{${name}}`, 'u') instanceof RegExp;
-  } catch {
-    return false;
   }
 }
 
