@@ -15,7 +15,7 @@ import { validate as generated } from './validate.generated.ts';
 import type { YamlValue } from './yaml-values.ts';
 
 /** The result of the first stage: the texts of a manifest, parsed and merged into one document. */
-export interface ReadManifest {
+interface ReadManifest {
   readonly document: Document;
   /** The text of the manifest, then those of the files that it includes. */
   readonly sources: readonly Source[];
