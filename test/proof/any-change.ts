@@ -208,14 +208,3 @@ export function anyChange(random: Random): {
   const next = mutations.reduce((manifest, name) => (MUTATIONS[name] as Mutation)(manifest, random), old);
   return { old, next, mutations };
 }
-
-/** Returns a generator of numbers that is equal for equal seeds. */
-export function createRandom(seed: number): Random {
-  let state = (seed * 2_654_435_761) >>> 0;
-  return (limit) => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % limit;
-  };
-}

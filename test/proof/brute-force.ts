@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-import { readRequestTarget } from '../../src/engine/gateway/request/request-target.ts';
 import type { DiffRequest } from '../../src/prove/diff/difference.ts';
 import type { DiffSide } from '../../src/prove/diff/side.ts';
-import { createOfflineSide, type SendOptions, type SideOutcome } from '../../src/prove/proof/offline-side.ts';
+import type { SendOptions } from '../../src/prove/proof/offline-side.ts';
+import { type DecidedOutcome, type Decider, modelDecision } from './model-side.ts';
 
 /** The segments of requests: literals of the manifests, other spellings, hidden slashes and ends of paths. */
 const SEGMENTS = ['a', 'b', 'A', 'x', 'zz', 'B', 'a;p', 'a%3Fx', 'b%2Fa'];
-const SHORT = ['a', 'b', 'A', 'zz', 'a%3Fx'];
+const SHORT = ['a', 'A', 'zz', 'a%3Fx'];
 const METHODS = ['GET', 'POST', 'HEAD', 'OPTIONS'];
 const ROLES = [undefined, 'admin', 'user', 'guest'];
 const JSON_TYPE = ['Content-Type', 'application/json'];
@@ -27,45 +27,81 @@ const CONTENTS: readonly Partial<DiffRequest>[] = [
   { bodyBytes: 35, headers: ['Content-Type', 'text/plain'] },
 ];
 const QUERIES = ['?q=1', '?q=7', '?q=x', '?q=y'];
-const SENDINGS: readonly SendOptions[] = [
-  { repetition: { times: 3, waitMs: 0 } },
-  { repetition: { times: 4, waitMs: 0 } },
-  { repetition: { times: 3, waitMs: 40_000 } },
-];
+/** The ways to send a request that show the rate limits of the manifests. */
+export const SENDINGS: readonly SendOptions[] = [3, 4].flatMap((times) =>
+  [0, 25_000, 40_000, 1_900_000].map((waitMs) => ({ repetition: { times, waitMs } })),
+);
 
+const ONE = ['/', ...SEGMENTS.map((one) => `/${one}`)];
 const PATHS = [
-  '/',
-  ...SEGMENTS.map((one) => `/${one}`),
+  ...ONE,
   ...SEGMENTS.flatMap((one) => SEGMENTS.map((two) => `/${one}/${two}`)),
   ...SHORT.flatMap((one) => SHORT.flatMap((two) => SHORT.map((three) => `/${one}/${two}/${three}`))),
 ];
 
-/** The result of all requests of the alphabet with two manifests. */
-export interface BruteForce {
-  /** A request that only the new manifest serves, or that it sends elsewhere. */
-  readonly opened: readonly [DiffRequest, SendOptions] | undefined;
-  /** A request that the manifests treat differently. */
-  readonly changed: readonly [DiffRequest, SendOptions] | undefined;
+/** A request, and what becomes of it with each manifest. */
+export interface ComparedRequest {
+  readonly request: unknown;
+  readonly before: DecidedOutcome;
+  readonly now: DecidedOutcome;
 }
 
-/** Sends all requests of the alphabet to two manifests. Of the paths of two routes, the first ones stand for all. */
-export async function bruteForce(old: DiffSide, next: DiffSide): Promise<BruteForce> {
-  const [before, now] = [createOfflineSide(old), createOfflineSide(next)];
+/** The result of many requests with two manifests. */
+export interface BruteForce {
+  /** A request that only the new manifest serves, or that it sends elsewhere. */
+  readonly opened: ComparedRequest | undefined;
+  /** A request that the manifests treat differently. */
+  readonly changed: ComparedRequest | undefined;
+}
+
+/**
+ * Sends all requests of the alphabet to two manifests. Of the paths of two routes, the first ones stand for all.
+ *
+ * @param sendings in how many ways a request is repeated: none without rate limits
+ */
+export async function* compareAlphabet(
+  [old, next]: readonly [DiffSide, DiffSide],
+  [before, now]: readonly [Decider, Decider],
+  sendings: readonly SendOptions[] = [],
+): AsyncGenerator<ComparedRequest> {
   const hasLimits = [old, next].some(({ routes }) => routes.some(({ entry }) => entry.rateLimits !== undefined));
-  let opened: BruteForce['opened'];
-  let changed: BruteForce['changed'];
   for (const request of requestsFor(old, next))
-    for (const sending of hasLimits && isPlain(request) ? [{}, ...SENDINGS] : [{}]) {
-      const [was, is] = [await before(request, sending), await now(request, sending)];
-      if (opens(was, is)) opened ??= [request, sending];
-      if (!isDeepStrictEqual(was.seen, is.seen)) changed ??= [request, sending];
-      if (opened !== undefined && changed !== undefined) return { opened, changed };
-    }
+    for (const sending of hasLimits && isPlain(request) ? [{}, ...sendings] : [{}])
+      yield {
+        request: { ...request, ...sending },
+        before: await before(request, sending),
+        now: await now(request, sending),
+      };
+}
+
+/** Returns the first requests that contradict a proof. */
+export async function bruteForce(compared: AsyncIterable<ComparedRequest>): Promise<BruteForce> {
+  let opened: ComparedRequest | undefined;
+  let changed: ComparedRequest | undefined;
+  for await (const one of compared) {
+    if (opens(one.before, one.now)) opened ??= one;
+    if (!isDeepStrictEqual(one.before.seen, one.now.seen)) changed ??= one;
+    if (opened !== undefined && changed !== undefined) break;
+  }
   return { opened, changed };
 }
 
-function opens(was: SideOutcome, is: SideOutcome): boolean {
-  return is.isServed && (!was.isServed || was.target !== is.target);
+/** True for a new access. A response of the gateway itself, in place of one of an upstream, is none. */
+export function opens(was: DecidedOutcome, is: DecidedOutcome): boolean {
+  return is.isServed && (!was.isServed || (is.target !== '' && was.target !== is.target));
+}
+
+/** Returns the ways to send the request of a difference: those that show a rate limit count requests of others too. */
+export function sendingsOf(rule: string, request: DiffRequest, { routes }: DiffSide): readonly SendOptions[] {
+  if (!rule.startsWith('rate-limit-')) return [{}];
+  const urls = routes.map(({ route: { path } }) => path.replaceAll(/\{\w+\}|\*\*/g, 'zz'));
+  const firsts: DiffRequest[] = [
+    request,
+    { ...request, peer: 'other' },
+    { ...request, token: { ...request.token, sub: 'other' } },
+    ...urls.flatMap((url) => METHODS.map((method) => ({ ...request, method, url }))),
+  ];
+  return firsts.flatMap((first) => SENDINGS.map((sending) => ({ ...sending, first })));
 }
 
 /** True for the requests that are repeated. */
@@ -81,14 +117,13 @@ const MAX_PATHS = 2;
 function* requestsFor(old: DiffSide, next: DiffSide): Generator<DiffRequest> {
   const counts = new Map<string, number>();
   for (const method of METHODS)
-    for (const path of PATHS) {
-      const ids = [old, next].map((side) => routeOf(side, method, path));
+    for (const url of method === 'GET' || method === 'POST' ? PATHS : ONE) {
+      const ids = [old, next].map((side) => modelDecision(side, { method, url }).route);
       const key = [method, ...ids].join(' ');
       const count = counts.get(key) ?? 0;
-      if (ids[1] === undefined && ids[0] === undefined) continue;
-      if (count >= MAX_PATHS) continue;
+      if ((ids[0] === undefined && ids[1] === undefined) || count >= MAX_PATHS) continue;
       counts.set(key, count + 1);
-      yield* requestsTo({ method, url: path }, count === 0 ? CONTENTS : CONTENTS.slice(0, 3));
+      yield* requestsTo({ method, url }, count === 0 ? CONTENTS : CONTENTS.slice(0, 3));
     }
 }
 
@@ -101,13 +136,4 @@ function* requestsTo(request: DiffRequest, contents: typeof CONTENTS): Generator
     for (const query of QUERIES) yield { ...own, url: request.url + query };
     if (request.method === 'POST') for (const content of contents) yield { ...own, ...content };
   }
-}
-
-function routeOf({ plan }: DiffSide, method: string, path: string): string | undefined {
-  try {
-    readRequestTarget(path, undefined, plan.router.keepsEncodedSlash);
-  } catch {
-    return undefined;
-  }
-  return plan.router.match(method, path)?.id;
 }

@@ -295,6 +295,14 @@ const CASES: Readonly<Record<string, readonly [strict: Json, loose: Json, rule: 
     manifestOf(route()),
     'invariant-removed',
   ],
+  'a refused spelling of a shorter path': [
+    manifestOf([
+      { id: 'two', method: ['GET', 'POST'], path: '/{a}/{b}', access: 'public' },
+      { id: 'one', method: 'POST', path: '/{a}' },
+    ]),
+    manifestOf([{ id: 'two', method: ['GET', 'POST'], path: '/{a}/{b}', access: 'public' }]),
+    'new-access',
+  ],
   'a refused spelling': [
     manifestOf([
       { id: 'any', path: '/{id}', access: 'public' },
@@ -324,6 +332,7 @@ const CROSSED = new Set([
   'another claim for a header',
   'a header from a claim that may be missing',
   'a refused spelling',
+  'a refused spelling of a shorter path',
   'preflights that reach an upstream',
 ]);
 
@@ -361,6 +370,12 @@ describe('no new access', () => {
       },
     ]);
   });
+});
+
+it('a redirect in place of an upstream opens nothing', async () => {
+  const old = manifestOf(route({ upstreamPath: { replace: '/a', with: '/b' } }));
+  const next = manifestOf(route({ redirect: { to: '/b/{id}' } }));
+  expect((await prove(old, next)).holds).toBe(true);
 });
 
 it('endpoints in another order are the same servers', async () => {

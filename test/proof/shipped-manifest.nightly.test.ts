@@ -7,8 +7,8 @@ import { createDiffSide, type DiffSide } from '../../src/prove/diff/side.ts';
 import { createOfflineSide } from '../../src/prove/proof/offline-side.ts';
 import { proveChange } from '../../src/prove/proof/prove-change.ts';
 import { mutate } from '../diff/mutations.ts';
+import { randomOf } from '../model/random-case.ts';
 import { cases, SEED } from '../support/runs.ts';
-import { createRandom } from './any-change.ts';
 import { resultsOf } from './support.ts';
 
 const ROOT = new URL('../../', import.meta.url);
@@ -41,7 +41,7 @@ function requestsOf(next: DiffSide) {
 }
 
 it('proofs about changes of the shipped manifest agree with requests for all routes', async () => {
-  const random = createRandom(SEED);
+  const random = randomOf(SEED);
   const counts = { all: 0, holds: 0, shown: 0 };
   while (counts.all < COUNT) {
     const mutation = mutate(parse(text), random);

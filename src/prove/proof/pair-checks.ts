@@ -72,7 +72,8 @@ function* changedUpstream(pair: MatchedRoutePair, effect: typeof effectOf): Gene
     ...findingAtKey(pair, rule, 'upstream', message, forwardedWitness(pair)),
     ...{ pair, direction },
   });
-  for (const found of changedPath(pair)) yield { ...found, direction: directionOf(found.rule) };
+  for (const found of next === undefined ? [] : changedPath(pair))
+    yield { ...found, direction: directionOf(found.rule) };
   if (old === undefined || next === undefined) {
     if (next !== undefined) yield finding('upstream-changed', 'looser', `now goes to the upstream "${next.id}"`);
     else if (old !== undefined) yield finding('upstream-changed', 'other', 'now gets a response of the gateway itself');

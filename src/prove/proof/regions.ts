@@ -114,9 +114,10 @@ export function createRegionSearch(one: DiffSide, two: DiffSide, dividers: reado
   function unaffectedRoutes(own: DiffSide, other: DiffSide): readonly DiffRoute[] {
     if (dividers.length > 0) return [];
     const [{ index }, others] = [viewOf(own, 'folded'), viewOf(other, 'folded')];
+    const { patterns } = indexOf(index.routes.map(({ route, pattern }) => ({ route, pattern: readPattern(pattern) })));
     const affected = BitSet.empty(own.routes.length);
     for (const { route, pattern } of [...index.routes, ...others.index.routes])
-      if (changed.has(route.id)) affected.unite(index.patterns.overlapping(pattern));
+      if (changed.has(route.id)) affected.unite(patterns.overlapping(readPattern(pattern)));
     return own.routes.filter((_, position) => !affected.has(position));
   }
 
@@ -182,6 +183,12 @@ function readView({ side, index: sent }: View, form: LiteralForm): View {
     return { route: route && side.routeById.get(route.id), isServed: true };
   };
   return { side, index, matchOf };
+}
+
+/** Returns a pattern of all paths that servers may read the paths of a pattern as: a text can be read as several segments, or end the path. */
+function readPattern(pattern: Pattern): Pattern {
+  const free = pattern.findIndex(({ kind }) => kind !== 'literal');
+  return free === -1 ? pattern : [...pattern.slice(0, free), { kind: 'rest' }];
 }
 
 function indexOf(routes: readonly PatternRoute[]): RouteIndex {
