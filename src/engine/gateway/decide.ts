@@ -49,9 +49,10 @@ export type DecisionWork = Generator<Promise<unknown>, Decision, unknown>;
  */
 export function* decide<Caller>(plan: Plan, request: RequestSteps<Caller>): DecisionWork {
   request.readHead(plan);
-  if (request.isServerOptions()) return 'server-options';
+  const isOptions = request.method === 'OPTIONS';
+  if (isOptions && request.isServerOptions()) return 'server-options';
   const { path } = request.readTarget(plan);
-  if (plan.cors !== undefined && request.isPreflight()) {
+  if (isOptions && plan.cors !== undefined && request.isPreflight()) {
     if (plan.router.allowedMethods(path).length === 0) throw new Refusal('route_unknown');
     return 'preflight';
   }

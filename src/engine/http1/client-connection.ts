@@ -170,7 +170,7 @@ export abstract class ClientConnection implements PacedSource {
     this.#endExchange(true);
     if (this.#isClosing || this.socket.destroyed) return;
     this.#sinceMs = performance.now();
-    this.#updateReads();
+    if (this.#isPaused) this.#updateReads();
     if (this.#body !== undefined) this.#closeIfBodyContinues();
     if (this.#ahead !== undefined) this.#advanceLater();
     else if (this.#hasEnded) this.#onEnd();

@@ -125,8 +125,7 @@ export class ResponseWriter {
 
   /** Sends the head, if it still waits. */
   flushHead(): void {
-    const head = this.#takeHead();
-    if (head !== '') this.#write(head);
+    this.#write('');
   }
 
   /** @param onWritten called once the system has the bytes, and only then */
@@ -145,10 +144,7 @@ export class ResponseWriter {
     this.isEnded = true;
     const end = this.isChunked ? `0\r\n${this.#trailers}\r\n` : '';
     if (this.#hasBody && bytes.length > 0) this.#writeBody(bytes, end, onWritten);
-    else {
-      const text = this.#takeHead() + end;
-      if (text !== '') this.#write(text);
-    }
+    else this.#write(end);
     // In most cases the system has accepted everything already.
     const { socket } = this.#connection;
     if (socket.writableLength === 0) this.#finish();
@@ -176,15 +172,9 @@ export class ResponseWriter {
     pausedSource?.resume();
   }
 
-  #takeHead(): string {
-    const head = this.#head;
-    this.#head = '';
-    return head;
-  }
-
-  /** Writes a piece of the body between the waiting head and `end`. */
+  /** Writes a piece of the body, with `end` behind it. */
   #writeBody(bytes: Buffer, end: string, onWritten: ((bytes: Buffer) => void) | undefined): void {
-    const before = this.isChunked ? `${this.#takeHead()}${bytes.length.toString(16)}\r\n` : this.#takeHead();
+    const before = this.isChunked ? `${bytes.length.toString(16)}\r\n` : '';
     const after = this.isChunked ? `\r\n${end}` : end;
     if (bytes.length <= SMALL_BYTES) {
       this.#write(before + bytes.toString('latin1') + after);
@@ -193,18 +183,20 @@ export class ResponseWriter {
     }
     const { socket } = this.#connection;
     socket.cork();
-    if (before !== '') this.#write(before);
+    this.#write(before);
     // After a failed write the system may still use the bytes.
     socket.write(bytes, (error) => {
       if (error == null) onWritten?.(bytes);
     });
-    if (after !== '') this.#write(after);
+    this.#write(after);
     socket.uncork();
   }
 
+  /** Writes text, behind the head if that still waits. */
   #write(text: string): void {
-    if (this.isOver) return;
-    this.#connection.socket.write(text, 'latin1');
+    const all = this.#head + text;
+    this.#head = '';
+    if (all !== '' && !this.isOver) this.#connection.socket.write(all, 'latin1');
   }
 
   #finish(): void {

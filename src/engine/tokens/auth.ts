@@ -252,7 +252,7 @@ function compileRole(
   const isSingle = entry.array !== true && entry.format !== 'words';
   const allows = ({ claims }: Principal) => {
     const claim = roleAt(claims);
-    return isSingle ? isRequired(claim) : rolesIn(claim, entry).some(isRequired);
+    return isSingle ? set.has(claim) : rolesIn(claim, entry).some(isRequired);
   };
   const heldBy = ({ claims }: Principal) => {
     const held = new Set(rolesIn(roleAt(claims), entry));

@@ -100,7 +100,7 @@ export class CachingVerifier implements MethodVerifier {
   }
 
   cachedById(id: string): Principal | undefined {
-    const entry = this.#validEntry(id);
+    const entry = this.#entry(id, Date.now());
     if (entry !== undefined) this.#counts.add('hits');
     return entry?.principal;
   }
@@ -111,18 +111,14 @@ export class CachingVerifier implements MethodVerifier {
     client: VerificationClient | undefined,
   ): Promise<CachedToken | CachedRejection> {
     const id = tokenHash(token);
-    return this.#validEntry(id) ?? this.#verify(id, token, client);
+    return this.#entry(id, Date.now()) ?? this.#verify(id, token, client);
   }
 
-  /** Returns a token that was verified with the current keys. */
-  #entry(id: string): CachedToken | undefined {
+  /** Returns a token that was verified with the current keys. @param now leaves out tokens that have expired by this time */
+  #entry(id: string, now = 0): CachedToken | undefined {
     const entry = this.#accepted.get(id);
-    return entry?.keySet === this.#method.keySet?.() ? entry : undefined;
-  }
-
-  #validEntry(id: string): CachedToken | undefined {
-    const entry = this.#entry(id);
-    return entry === undefined || entry.principal.expiresAt <= Date.now() ? undefined : entry;
+    if (entry === undefined || entry.keySet !== this.#method.keySet?.()) return undefined;
+    return entry.principal.expiresAt > now ? entry : undefined;
   }
 
   verify(token: string, client?: VerificationClient): Promise<CachedToken | CachedRejection> {
