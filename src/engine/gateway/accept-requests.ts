@@ -9,11 +9,10 @@ import type { WorkerCounter } from '../shared-memory/worker-counter.ts';
 import { Refusal } from './response/refusal.ts';
 import { REFUSAL_BY_KIND, rawRefusal } from './response/refuse.ts';
 import { serve } from './serve.ts';
-import { ServedExchange } from './served-exchange.ts';
+import { ServedExchange, type ServerState } from './served-exchange.ts';
 import { ClientRegistry, type ClientServer } from './server/client-server.ts';
 import { type GatewayConnection, peerAddress } from './server/gateway-connection.ts';
 import { isWebSocketHandshake } from './server/websocket-handshake.ts';
-import type { ServerState } from './server-state.ts';
 
 /** The counts of all workers. */
 interface AcceptorCounters {

@@ -8,8 +8,7 @@ import { fail } from './response/refuse.ts';
 import { StreamedResponse } from './response/streamed-response.ts';
 import { TunnelResponse } from './response/tunnel-response.ts';
 import { VerifiedResponse } from './response/verified-response.ts';
-import type { ServedExchange } from './served-exchange.ts';
-import type { ServerState } from './server-state.ts';
+import type { ServedExchange, ServerState } from './served-exchange.ts';
 import { forwardAsProxyPass } from './upstream/http-proxy.ts';
 import { UpstreamExchange } from './upstream/upstream-exchange.ts';
 

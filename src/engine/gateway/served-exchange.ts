@@ -6,18 +6,25 @@ import type { RateLimitStage } from '../rate-limits/rate-limit.ts';
 import type { ForwardedClaims } from '../tokens/forwarded-claims.ts';
 import type { Auth, Principal } from '../tokens/verifier.ts';
 import type { RequestSteps } from './decide.ts';
-import { Exchange, type RoutedExchange } from './exchange.ts';
+import { Exchange, type ExchangeServer, type RoutedExchange } from './exchange.ts';
 import { authenticate } from './request/authenticate.ts';
 import { authorize } from './request/authorize.ts';
 import { awaitValidation } from './request/await-validation.ts';
 import { readBody } from './request/read-body.ts';
-import { checkHandshake, type RequestHead, readRequestHead, refuseLoop } from './request/request-head.ts';
+import { type RequestHead, readRequestHead, refuseLoop } from './request/request-head.ts';
 import { isServerOptions, type RequestTarget, readRequestTarget } from './request/request-target.ts';
 import { isPreflight } from './response/cors.ts';
 import { Refusal } from './response/refusal.ts';
 import { refuseRest } from './response/refuse.ts';
-import { checkWebSocketOrigin } from './server/websocket-origin.ts';
-import type { ServerState } from './server-state.ts';
+import { checkHandshake, checkWebSocketOrigin } from './server/websocket-handshake.ts';
+import type { RequestRecorder } from './telemetry/request-recorder.ts';
+import type { LiveUpstreams } from './upstream/live-upstreams.ts';
+
+/** The parts of a server that serve its requests. */
+export interface ServerState extends ExchangeServer {
+  readonly recorder: RequestRecorder;
+  readonly upstreams: LiveUpstreams;
+}
 
 /**
  * An exchange with the steps of its request, which store their results in it, and with its end. It is one object: two more for each

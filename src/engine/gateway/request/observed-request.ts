@@ -12,8 +12,7 @@ import { clientKey } from '../fairness/client-key.ts';
 import { isPreflight, preflightHeaders, withCorsHeaders } from '../response/cors.ts';
 import { ownHeaders } from '../response/own-response.ts';
 import { Refusal } from '../response/refusal.ts';
-import { isWebSocketHandshake } from '../server/websocket-handshake.ts';
-import { checkWebSocketOrigin } from '../server/websocket-origin.ts';
+import { checkHandshake, checkWebSocketOrigin, isWebSocketHandshake } from '../server/websocket-handshake.ts';
 import {
   applyHeaderRules,
   type ForwardedRequest,
@@ -24,7 +23,7 @@ import { principalOf, readBearerToken } from './authenticate.ts';
 import { authorize } from './authorize.ts';
 import { type ForwardedInfo, readForwardedInfo } from './forwarded-info.ts';
 import { checkBodyHead } from './read-body.ts';
-import { checkHandshake, type RequestHead, readRequestHead, refuseLoop } from './request-head.ts';
+import { type RequestHead, readRequestHead, refuseLoop } from './request-head.ts';
 import { isServerOptions, type RequestTarget, readRequestTarget, upstreamTarget } from './request-target.ts';
 
 /**

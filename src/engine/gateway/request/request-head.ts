@@ -1,14 +1,11 @@
-import { foldHeaderName } from '../../header-names.ts';
 import type { ClientRequest } from '../../http1/client-request.ts';
-import { forEachHeader, isHeader, type RawHeaders } from '../../http1/raw-headers.ts';
 import { Refusal } from '../response/refusal.ts';
-import { ABSOLUTE } from './request-target.ts';
+import { ABSOLUTE, malformed } from './request-target.ts';
 
 /** RFC 3986 section 3.2.2, without userinfo, commas and spaces, which no client sends. */
 const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~!$&'()*+;=-]+)(?::(\d{1,5}))?$/;
 /** Matches most hosts in one test without an allocation. */
 const PLAIN_HOST = /^[A-Za-z0-9.-]+(?::\d{1,4})?$/;
-const SINGLE_IN_HANDSHAKES = new Set(['sec-websocket-key', 'sec-websocket-version']);
 
 /** The headers of a valid request that determine its routing, access and framing. */
 export interface RequestHead {
@@ -69,31 +66,6 @@ export function refuseLoop(via: string, pseudonym: string): void {
 }
 
 /**
- * Refuses a handshake that two servers could read differently: with a body, with two keys or versions (RFC 6455 section 11.3), or
- * without a key of 16 bytes in Base64 (section 4.2.1); and one of another version than 13 (section 4.4).
- *
- * @throws Refusal `message_malformed` or `websocket_version_unsupported`
- */
-export function checkHandshake({ body }: RequestHead, headers: RawHeaders): void {
-  if (body !== undefined) throw malformed('handshake_with_body');
-  const values = new Map<string, string>();
-  forEachHeader(headers, (rawName, value) => {
-    const name = foldHeaderName(rawName);
-    if (!SINGLE_IN_HANDSHAKES.has(name)) return;
-    if (values.has(name)) throw malformed('handshake_header_repeated');
-    values.set(name, isHeader(rawName, name) ? value : '');
-  });
-  if (!HANDSHAKE_KEY.test(values.get('sec-websocket-key') ?? '')) throw malformed('handshake_key_invalid');
-  if (values.get('sec-websocket-version') !== '13') throw OTHER_VERSION;
-}
-
-/** The connection of a handshake serves no other request. */
-const OTHER_VERSION = new Refusal('websocket_version_unsupported', {
-  headers: { Connection: 'close, Upgrade', Upgrade: 'websocket', 'Sec-WebSocket-Version': '13' },
-});
-const HANDSHAKE_KEY = /^[A-Za-z0-9+/]{22}==$/;
-
-/**
  * Returns the authority of an absolute request target in HTTP/1.0, where `Host` is optional, and stores it as the `Host` that the
  * upstream receives (RFC 9112 section 3.2.2).
  */
@@ -108,8 +80,4 @@ export function isValidHost(text: string): boolean {
   if (PLAIN_HOST.test(text)) return true;
   const match = HOST.exec(text);
   return match !== null && Number(match[1] ?? 0) <= 65_535;
-}
-
-function malformed(reason: string): Refusal {
-  return new Refusal('message_malformed', { reason });
 }

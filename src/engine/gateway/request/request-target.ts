@@ -106,7 +106,7 @@ function ambiguous(reason: string): Refusal {
   return new Refusal('path_ambiguous', { reason });
 }
 
-function malformed(reason: string): Refusal {
+export function malformed(reason: string): Refusal {
   return new Refusal('message_malformed', { reason });
 }
 

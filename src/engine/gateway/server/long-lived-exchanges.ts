@@ -1,7 +1,7 @@
 import type { Plan } from '../../plan/plan.ts';
 import type { Route } from '../../plan/route-definition.ts';
 import type { Endpoint, Upstream } from '../../settings/upstream-definition.ts';
-import { isWebSocketOriginAllowed, type OriginFacts } from './websocket-origin.ts';
+import { isWebSocketOriginAllowed, type OriginFacts } from './websocket-handshake.ts';
 
 /** The reason why the gateway ends a long-lived exchange: a reload changed its access or its route, or the process stops. */
 export type EndReason = 'access_changed' | 'route_changed' | 'going_away';
