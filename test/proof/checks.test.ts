@@ -248,7 +248,12 @@ const CASES: Readonly<Record<string, readonly [strict: Json, loose: Json, rule: 
   'the Host': [
     manifestOf(route()),
     manifestOf(route(), { upstreams: { ...BASE.upstreams, up: { url: 'http://127.0.0.1:1', host: 'upstream' } } }),
-    'upstream-changed',
+    'upstream-host-header',
+  ],
+  'the address of an upstream': [
+    manifestOf(route()),
+    manifestOf(route(), { upstreams: { ...BASE.upstreams, up: { url: 'http://127.0.0.1:3' } } }),
+    'upstream-host',
   ],
   'the path of the upstream': [
     manifestOf(route()),
@@ -320,6 +325,7 @@ const CASES: Readonly<Record<string, readonly [strict: Json, loose: Json, rule: 
 const CROSSED = new Set([
   'upstream',
   'the Host',
+  'the address of an upstream',
   'the path of the upstream',
   'the keys of tokens',
   'the issuer of tokens',
@@ -384,6 +390,11 @@ it('endpoints in another order are the same servers', async () => {
   const next = manifestOf(post({ maxBytes: '10B' }), upstreams('http://127.0.0.1:2', 'http://127.0.0.1:1'));
   expect((await prove(old, next)).holds).toBe(true);
   expect(rulesOf(await prove(old, next, 'equivalent'))).toEqual(['limit-lowered']);
+});
+
+it('an upstream without requests may change', async () => {
+  const next = manifestOf(route(), { upstreams: { ...BASE.upstreams, other: { url: 'http://127.0.0.1:3' } } });
+  expect((await prove(manifestOf(route()), next)).differences).toEqual([]);
 });
 
 it('every kind of differences with a direction exists', () => {

@@ -113,7 +113,10 @@ function* routePairing<R extends PairedRoute>(
 }
 
 /** Returns the ids of the routes that are new or removed, or that the router treats in another way. */
-function* findChangedIds(old: PairingSide<PairedRoute>, next: PairingSide<PairedRoute>): SlicedWork<Set<string>> {
+export function* findChangedIds(
+  old: PairingSide<PairedRoute>,
+  next: PairingSide<PairedRoute>,
+): SlicedWork<Set<string>> {
   const ids = new Set(old.routes.map(({ route }) => route.id));
   for (const { route } of next.routes) {
     const before = old.routeById.get(route.id)?.route;

@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { completeWitness, toDifference } from '../diff/diff-manifests.ts';
+import { toDifference } from '../diff/diff-manifests.ts';
 import type { DiffContext, Difference, DiffRequest } from '../diff/difference.ts';
 import type { DiffSide } from '../diff/side.ts';
-import { forwardedWitness } from '../diff/witnesses/sample-witnesses.ts';
 import { CERTAIN_RULES, HEADER_RULES, type ProofFinding } from './directions.ts';
 import { createOfflineSide, type SendOptions, type SideOutcome } from './offline-side.ts';
 import type { Region } from './regions.ts';
@@ -32,14 +31,14 @@ export function createConfirmation(old: DiffSide, next: DiffSide, property: 'no-
   }
 
   async function show(finding: ProofFinding, isMeant: IsMeant): Promise<Difference> {
-    for (const request of requestsOf(finding))
-      for (const options of finding.sendings ?? [{}]) {
-        const [was, is] = [await before(request, options), await now(request, options)];
-        const change = isMeantRequest(request, isMeant) ? undefined : changeOf(finding, was, is);
-        if (change === undefined) continue;
-        const message = `${finding.message}: ${timesOf(options)}${change}`;
-        return toDifference(['error', ''], { ...finding, message, witness: { request }, hasCaller: false }, sides);
-      }
+    for (const attempt of finding.attempts()) {
+      const { request } = attempt;
+      const [was, is] = [await before(request, attempt), await now(request, attempt)];
+      const change = isMeantRequest(request, isMeant) ? undefined : changeOf(finding, was, is);
+      if (change === undefined) continue;
+      const message = `${finding.message}: ${timesOf(attempt)}${change}`;
+      return toDifference(['error', ''], { ...finding, message, witness: { request }, hasCaller: false }, sides);
+    }
     const { witness: _witness, ...rest } = finding;
     if (CERTAIN_RULES.test(finding.rule)) return toDifference(['error', ''], rest, sides);
     return toDifference(['warning', ''], { ...rest, message: `undecided: ${finding.message}` }, sides);
@@ -91,26 +90,4 @@ function timesOf({ repetition, first }: SendOptions): string {
 /** Differences without a request come last. */
 function lengthOf({ witness }: Difference): number {
   return witness === undefined ? Number.MAX_SAFE_INTEGER : JSON.stringify(witness).length;
-}
-
-/** Returns the request of a finding, also with the method of its region and with a valid body: comparisons show only one violation. */
-function requestsOf(finding: ProofFinding): readonly DiffRequest[] {
-  if (finding.requests !== undefined) return finding.requests;
-  const request = completeWitness(finding)?.request;
-  if (request === undefined) return [];
-  const { pair } = finding;
-  const { method = request.method, url } = pair?.request ?? request;
-  const sent = { method: request.method, url };
-  const valid = pair && forwardedWitness({ from: pair.to, to: pair.to, request: sent })?.request;
-  const requests = [request, ...(valid?.body === undefined ? [] : [withBody(request, valid, valid.body)])];
-  return method === request.method ? requests : [...requests, ...requests.map((one) => ({ ...one, method }))];
-}
-
-/** Returns the request with the text of a valid body, in place of one without meaning. Blanks at its end change nothing. */
-function withBody(request: DiffRequest, { headers = [] }: DiffRequest, body: string): DiffRequest {
-  if (request.body !== undefined) return request;
-  const type = headers.indexOf('Content-Type');
-  const own = request.headers ?? [];
-  const hasType = own.includes('Content-Type');
-  return { ...request, headers: hasType ? own : [...own, ...headers.slice(type, type + 2)], body };
 }

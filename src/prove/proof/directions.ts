@@ -1,5 +1,5 @@
-import type { DiffFinding, DiffRequest, MatchedRoutePair } from '../diff/difference.ts';
-import type { SendOptions } from './offline-side.ts';
+import type { DiffFinding } from '../diff/difference.ts';
+import type { Attempt } from './offline-side.ts';
 
 /**
  * The effect of a difference on access. `looser`: the new manifest may let a request through that the old one refused. `stricter`: it
@@ -10,14 +10,9 @@ export type Direction = 'looser' | 'stricter' | 'other' | 'same';
 /** A difference of two routes that receive the same requests, or of the settings. */
 export interface ProofFinding extends DiffFinding {
   readonly direction: Direction;
-  /** In place of the witness: requests, one of which may show the difference. */
-  readonly requests?: readonly DiffRequest[];
-  /** The ways to send the request of the witness, one of which shows the difference. */
-  readonly sendings?: readonly SendOptions[];
+  /** Returns the requests, one of which may show the difference. */
+  readonly attempts: () => readonly Attempt[];
 }
-
-/** Compares what the routes of a pair require. */
-export type PairCheck = (pair: MatchedRoutePair) => Iterable<ProofFinding>;
 
 const STRICTER =
   'route-protected role-narrowed issuer-refused issuer-removed login-changed login-added body-tightened media-types-narrowed ' +
@@ -30,8 +25,8 @@ const OTHER =
   'own-response timeout-changed server-certificate server-files server-stopping server-workers server-via server-response-header ' +
   'server-response-headers rate-limit-headers store-changed self-test-added self-test-changed self-test-removed reload-changed ' +
   'log-more log-paths-plain log-paths-keyed log-secret log-replay log-changed tracing-changed listen-changed admin-files ' +
-  'admin-callers admin-changed';
-const SAME = 'invariant-changed invariant-added lint-changed';
+  'admin-callers admin-changed issuer-renamed upstream-ca upstream-certificate upstream-name';
+const SAME = 'invariant-changed invariant-added lint-changed upstream-renamed';
 
 const DIRECTIONS: ReadonlyMap<string, Direction> = new Map(
   Object.entries({ stricter: STRICTER, other: OTHER, same: SAME }).flatMap(([direction, rules]) =>

@@ -1,3 +1,4 @@
+import { getOrCreate } from '../../engine/get-or-create.ts';
 import {
   changedLimit,
   changedSettings,
@@ -6,111 +7,110 @@ import {
   limitsOf,
   renamedLimits,
 } from '../diff/comparisons/rate-limit-comparisons.ts';
-import type { DiffContext, DiffFinding, MatchedRoutePair } from '../diff/difference.ts';
+import type { DiffContext, MatchedRoutePair } from '../diff/difference.ts';
 import { findingAtKey, matchedRoutes } from '../diff/matched-routes.ts';
-import { forwardedWitness } from '../diff/witnesses/sample-witnesses.ts';
-import type { Direction, PairCheck, ProofFinding } from './directions.ts';
-import { overLimit, ROUTE_PART } from './limit-requests.ts';
+import { type Direction, directionOf, type ProofFinding } from './directions.ts';
+import { limitAttempts, ROUTE_PART } from './limit-attempts.ts';
 
-/** A rate limit of the old manifest, the same one of the new manifest, and its changes. */
-interface LimitChange extends LimitPair {
-  readonly looser: readonly DiffFinding[];
-  readonly stricter: readonly DiffFinding[];
-}
-
-/** Returns the comparison of the rate limits of a pair. */
-export function createLimitCheck(sides: DiffContext): PairCheck {
+/** Yields the changes of the rate limits of each pair. */
+export function* changedLimits(sides: DiffContext): Generator<ProofFinding> {
   const [before, now] = [limitsOf(sides.old), limitsOf(sides.next)];
-  const pairs = [...matchedRoutes(sides)];
-  const pairsByRoute = Map.groupBy(pairs, ({ from }) => from);
-  const changes = limitChanges(sides);
-  return function* changedLimits(pair) {
+  const successors = successorsOf(before, now, sides);
+  const kept = new Map<LimitPair, MatchedRoutePair[]>();
+  for (const pair of matchedRoutes(sides)) {
     const added = new Set(pair.to.entry.rateLimits);
     for (const id of pair.from.entry.rateLimits ?? []) {
-      const [limit, change] = [before.get(id), changes.get(id)];
-      if (change !== undefined && added.delete(change.id)) yield* changesOf(pair, id, change);
-      else if (limit !== undefined)
-        yield {
-          ...found(pair, 'rate-limit-removed', effectOf(limit), `no longer has the rate limit "${id}"`),
-          ...overLimit(pair, limit),
-        };
+      const successor = successors.get(id);
+      if (successor !== undefined && added.delete(successor.id)) getOrCreate(kept, successor, () => []).push(pair);
+      else yield found(pair, 'rate-limit-removed', `no longer has the rate limit "${id}"`, before.get(id));
     }
-    for (const id of added) {
-      const limit = now.get(id);
-      const finding = found(pair, 'rate-limit-added', 'stricter', `has a new rate limit: "${id}"`);
-      yield { ...finding, ...(limit && overLimit(pair, limit)) };
-    }
+    for (const id of added) yield found(pair, 'rate-limit-added', `has a new rate limit: "${id}"`, now.get(id));
+  }
+  for (const [limits, pairs] of kept) {
+    yield* changesOf(limits, pairs, sides);
+    yield* dividedCounts(limits, pairs);
+  }
+}
+
+/** Returns the finding of a limit that only one manifest has. */
+function found(pair: MatchedRoutePair, rule: string, message: string, limit: DiffLimit | undefined): ProofFinding {
+  return {
+    ...findingAtKey(pair, rule, 'rateLimits', message),
+    direction: directionIn(rule, limit),
+    attempts: () => (limit === undefined ? [] : limitAttempts(pair, limit)),
   };
+}
 
-  function* changesOf(pair: MatchedRoutePair, id: string, change: LimitChange): Generator<ProofFinding> {
-    const { old, next, looser, stricter } = change;
-    for (const { rule, message, path } of looser) {
-      const finding = found(pair, rule, effectOf(old), `has a looser rate limit: ${message}`);
-      // A request without the key needs no repetition.
-      if (path.at(-1) === 'missing') yield { ...finding, witness: forwardedWitness(pair) };
-      else yield { ...finding, ...overLimit(pair, old, next, otherPair(pair, id, change)) };
+/** Returns the direction of a change. An old limit that only reported refused no request. */
+function directionIn(rule: string, old: DiffLimit | undefined): Direction {
+  const direction = directionOf(rule);
+  return direction === 'looser' && old?.limit.mode === 'report' ? 'other' : direction;
+}
+
+function* changesOf(
+  limits: LimitPair,
+  pairs: readonly MatchedRoutePair[],
+  sides: DiffContext,
+): Generator<ProofFinding> {
+  const { old, next } = limits;
+  for (const change of [...changedLimit(limits, true), ...changedLimit(limits, false), ...changedSettings(limits)]) {
+    const isStricter = change.rule === 'rate-limit-key' && countsMore(old, next, sides);
+    const direction = isStricter ? 'stricter' : directionIn(change.rule, old);
+    for (const pair of pairs) {
+      const attempts = () =>
+        direction === 'stricter' ? limitAttempts(pair, next, old, pairs) : limitAttempts(pair, old, next, pairs);
+      yield { ...change, pair, direction, attempts };
     }
-    for (const { rule, message } of stricter)
-      yield { ...found(pair, rule, 'stricter', `has another rate limit: ${message}`), ...overLimit(pair, next, old) };
-    if (!old.limit.kinds.includes('route') || pair.from.route.id === pair.to.route.id) return;
-    const other = otherPair(pair, id, change);
-    const message = `counts by route, and no longer with other requests of "${pair.from.route.id}": the rate limit "${id}"`;
-    if (other !== undefined)
-      yield { ...found(pair, 'rate-limit-key', effectOf(old), message), ...overLimit(pair, old, next, other) };
-  }
-
-  /** Returns a pair that the old limit counts together with another one, and the new limit apart from it, by its route. */
-  function otherPair({ from, to }: MatchedRoutePair, id: string, { id: nextId, old, next }: LimitChange) {
-    if (!next.limit.kinds.includes('route')) return undefined;
-    const counted = old.limit.kinds.includes('route') ? pairsByRoute.get(from) : pairs;
-    return counted?.find(
-      (one) => one.to !== to && one.from.entry.rateLimits?.includes(id) && one.to.entry.rateLimits?.includes(nextId),
-    );
   }
 }
 
-function found(pair: MatchedRoutePair, rule: string, direction: Direction, message: string): ProofFinding {
-  return { ...findingAtKey(pair, rule, 'rateLimits', message), direction };
+/** Yields the pairs whose requests a limit by route counts apart, and counted together: their route was divided. */
+function* dividedCounts({ old, next }: LimitPair, pairs: readonly MatchedRoutePair[]): Generator<ProofFinding> {
+  if (![old, next].every(({ limit }) => limit.kinds.includes('route'))) return;
+  for (const [{ route }, group] of Map.groupBy(pairs, ({ from }) => from)) {
+    const message = `counts by route, and no longer with other requests of "${route.id}": the rate limit "${next.limit.id}"`;
+    if (new Set(group.map(({ to }) => to)).size === 1) continue;
+    for (const pair of group)
+      if (pair.to.route.id !== route.id)
+        yield {
+          ...found(pair, 'rate-limit-key', message, old),
+          attempts: () => limitAttempts(pair, old, next, group),
+        };
+  }
 }
 
-/** Returns the direction of a looser limit. One that only reports refuses no request. */
-function effectOf({ limit }: DiffLimit): Direction {
-  return limit.mode === 'enforce' ? 'looser' : 'other';
-}
-
-function limitChanges(sides: DiffContext): ReadonlyMap<string, LimitChange> {
+/** Returns the limit of the new manifest that stands for each old one, by the id of the old one. */
+function successorsOf(
+  before: ReadonlyMap<string, DiffLimit>,
+  now: ReadonlyMap<string, DiffLimit>,
+  sides: DiffContext,
+): ReadonlyMap<string, LimitPair> {
   const names = renamedLimits(sides);
-  const limits = limitsOf(sides.next);
   return new Map(
-    [...limitsOf(sides.old)].flatMap(([oldId, old]): [string, LimitChange][] => {
-      const id = names.get(oldId) ?? replacementOf(oldId, old, sides) ?? oldId;
-      const next = limits.get(id);
-      if (next === undefined) return [];
-      const settings = [...changedSettings({ id, old, next })];
-      const isLooser = ({ rule }: DiffFinding) =>
-        rule === 'rate-limit-reported' || (rule === 'rate-limit-key' && !countsMore(oldId, old, next, sides));
-      const looser = [...changedLimit({ id, old, next }, true), ...settings.filter(isLooser)];
-      const stricter = [...changedLimit({ id, old, next }, false), ...settings.filter((one) => !isLooser(one))];
-      return [[oldId, { id, old, next, looser, stricter }]];
+    [...before].flatMap(([oldId, old]): [string, LimitPair][] => {
+      const id = names.get(oldId) ?? replacementOf(old, now, sides) ?? oldId;
+      const next = now.get(id);
+      return next === undefined ? [] : [[oldId, { id, old, next }]];
     }),
   );
 }
 
-/** True if a limit counts all requests together that it counted together before: its key has no part that is new. */
-function countsMore(id: string, old: DiffLimit, next: DiffLimit, sides: DiffContext): boolean {
-  const routes = sides.old.routes.filter(({ entry }) => entry.rateLimits?.includes(id));
-  const isOfOneRoute = (part: string) => part === ROUTE_PART && routes.length === 1;
-  return next.keyParts.every((part) => old.keyParts.includes(part) || isOfOneRoute(part));
+/** Returns another limit with all requests of an old one, if it is at least as strict. */
+function replacementOf(old: DiffLimit, now: ReadonlyMap<string, DiffLimit>, sides: DiffContext): string | undefined {
+  const { id } = old.limit;
+  const lists = [...matchedRoutes(sides)].flatMap(({ from, to }) =>
+    from.entry.rateLimits?.includes(id) ? [to.entry.rateLimits ?? []] : [],
+  );
+  if (lists.length === 0 || lists.every((list) => list.includes(id))) return undefined;
+  return [...now].find(([other, next]) => {
+    const isLooser = changedLimit({ id, old, next }, true).next().done === false || next.limit.mode === 'report';
+    return lists.every((list) => list.includes(other)) && !isLooser && countsMore(old, next, sides);
+  })?.[0];
 }
 
-/** Returns another limit with all requests of an old one, if it is at least as strict. */
-function replacementOf(id: string, old: DiffLimit, sides: DiffContext): string | undefined {
-  const lists = sides.pairs
-    .filter(({ from }) => from?.entry.rateLimits?.includes(id))
-    .map(({ to }) => to?.entry.rateLimits ?? []);
-  if (lists.length === 0 || lists.every((list) => list.includes(id))) return undefined;
-  return [...limitsOf(sides.next)].find(([other, next]) => {
-    const isLooser = changedLimit({ id: other, old, next }, true).next().done === false || next.limit.mode === 'report';
-    return lists.every((list) => list.includes(other)) && !isLooser && countsMore(id, old, next, sides);
-  })?.[0];
+/** True if a limit counts all requests together that it counted together before: its key has no part that is new. */
+function countsMore(old: DiffLimit, next: DiffLimit, sides: DiffContext): boolean {
+  const routes = sides.old.routes.filter(({ entry }) => entry.rateLimits?.includes(old.limit.id));
+  const isOfOneRoute = (part: string) => part === ROUTE_PART && routes.length === 1;
+  return next.keyParts.every((part) => old.keyParts.includes(part) || isOfOneRoute(part));
 }

@@ -1,7 +1,4 @@
-import { nestValue } from '../../engine/json-pointer.ts';
-import { sizeBytes } from '../../engine/manifest/units.ts';
-import { loginEntry } from '../../engine/tokens/token-entries.ts';
-import type { DiffRequest, MatchedRoutePair } from '../diff/difference.ts';
+import type { DiffRequest } from '../diff/difference.ts';
 import type { DiffSide } from '../diff/side.ts';
 import type { OfflineResponse } from '../offline/client.ts';
 import { createOfflineGateway, type OfflineOutcome, type Repetition } from '../offline/offline-gateway.ts';
@@ -10,7 +7,11 @@ import { callerOfRole, methodOf } from '../offline/role-claims.ts';
 import { type Caller, type StubToken, StubVerifier } from '../offline/stub-verifier.ts';
 import { resultOf } from './token-requests.ts';
 
-/** The way to send a request: more than once, or with another response of the upstream. */
+/** A request, and the way to send it: more than once, or with another response of the upstream. */
+export interface Attempt extends SendOptions {
+  readonly request: DiffRequest;
+}
+
 export interface SendOptions {
   readonly repetition?: Pick<Repetition, 'times' | 'waitMs'>;
   /** Sent in place of the request, except for the last time. */
@@ -40,7 +41,7 @@ type OfflineSide = (request: DiffRequest, sending?: SendOptions) => Promise<Side
 /** It has a header that routes rewrite. */
 const RESPONSE: OfflineResponse = { status: 200, headers: ['Location', '/elsewhere'], body: Buffer.alloc(0) };
 
-const USER_TOKEN = '<user>';
+export const USER_TOKEN = '<user>';
 const FIRST_TOKEN = '<first>';
 
 export function createOfflineSide({ plan, manifest }: DiffSide): OfflineSide {
@@ -111,23 +112,4 @@ function withoutIds(headers: readonly string[] = []): string[] {
 function permissionsIn(line: string): string[] {
   const [name = '', list = ''] = line.split(': ');
   return /^access-control-/i.test(name) ? list.split(', ').map((item) => `${name}: ${item}`) : [];
-}
-
-/** Returns the responses of a login, one byte longer than the limit of the old route, or with a token that it or the new route may accept. */
-export function loginSendings({ from, to }: MatchedRoutePair, isLarge = false): readonly SendOptions[] {
-  const { login } = from.entry;
-  if (login === undefined) return [];
-  const json = ['Content-Type', 'application/json'];
-  const inBody = [login.token ?? []]
-    .flat()
-    .map((at) => ({ headers: json, text: JSON.stringify(nestValue(at, USER_TOKEN)) }));
-  const inHeader = login.header === undefined ? [] : [{ headers: [login.header, USER_TOKEN], text: '' }];
-  const nobody = { claims: { sub: 'someone' }, issuer: loginEntry(from.side.methods, login)?.issuer };
-  const allowed = to.route.auth?.role.permissions.map(([issuer, role]) => callerOfRole(to.side.manifest, role, issuer));
-  return [nobody, ...(allowed ?? [])].flatMap((user) =>
-    [...inBody, ...inHeader].map(({ headers, text }) => {
-      const body = Buffer.from(text.padEnd(isLarge ? sizeBytes(login.maxBytes) + 1 : 0));
-      return { user, response: { status: 200, headers, body } };
-    }),
-  );
 }

@@ -63,7 +63,8 @@ function findChanges(change: Change): FindingsByAllowance {
   } catch (error) {
     if (!(error instanceof TooManyRegions)) throw error;
     const message = 'too many routes that changed overlap with others; change fewer of them at a time';
-    return new Map([[undefined, [{ rule: 'overlaps', message, path: ['routes'], direction: 'looser' }]]]);
+    const overlaps = { rule: 'overlaps', message, path: ['routes'], direction: 'looser', attempts: () => [] } as const;
+    return new Map([[undefined, [overlaps]]]);
   }
 }
 
@@ -78,7 +79,7 @@ function findLooserChanges({ old, next, property, allowances }: Change, search: 
     // Settings do not belong to some of the requests, so no allowance covers them.
     const ofPairs = [...findPairDifferences(sides)].filter(({ pair }) => allowance === undefined || pair !== undefined);
     findings.set(allowance, [
-      ...[...opened, ...findRefusedSpellings(regions, search, [next, old])].map(newAccess),
+      ...[...opened, ...findRefusedSpellings(regions, search, [next, old])].map((one) => servedOnce(one, NEW)),
       ...forwardedPreflights(sides, regions),
       ...ofPairs.filter(isProven),
     ]);
@@ -90,29 +91,38 @@ function findLooserChanges({ old, next, property, allowances }: Change, search: 
 function lostRequests({ old, next }: Change, search: RegionSearch): ProofFinding[] {
   const regions = [...search.find(old, next, 'sent')];
   const lost = [...compareRequests(regions, old).opened, ...findRefusedSpellings(regions, search, [old, next])];
-  return lost.map(newAccess).map((finding) => {
-    const message = finding.message
-      .replace(/serves? (?=requests|a )/, (verb) => (verb === 'serve ' ? 'have served ' : 'served '))
-      .replace('served before', 'serves now')
-      .replace('was refused before', 'is refused now');
-    return { ...finding, rule: 'lost-access', message, side: 'old' };
-  });
+  return lost.map((one) => ({ ...servedOnce(one, LOST), side: 'old' }));
 }
 
-function newAccess({ region, reader, isFound }: OpenedRegion): ProofFinding {
+/** The words about requests that only one manifest serves. */
+const NEW = {
+  rule: 'new-access',
+  verbs: ['serves', 'may serve'],
+  other: 'served before',
+  refused: 'was refused before',
+};
+const LOST = {
+  rule: 'lost-access',
+  verbs: ['served', 'may have served'],
+  other: 'serves now',
+  refused: 'is refused now',
+};
+
+function servedOnce({ region, reader, isFound }: OpenedRegion, words: typeof NEW): ProofFinding {
   const { route, method, path } = region;
   const request = { method, url: path };
   // A body needs another method only to be usual.
   const valid = { ...request, ...forwardedWitness({ from: route, to: route, request })?.request, method };
   const requests =
     reader === undefined
-      ? 'requests that no route served before'
-      : `a spelling of its path that was refused before, because some servers read it as one of "${reader.route.id}"`;
+      ? `requests that no route ${words.other}`
+      : `a spelling of its path that ${words.refused}, because some servers read it as one of "${reader.route.id}"`;
   return {
-    rule: 'new-access',
-    message: `the route "${route.route.id}" ${isFound ? 'serves' : 'may serve'} ${requests}`,
-    ...{ path: [...route.path, 'path'], direction: 'looser' },
-    ...(isFound && { witness: { request: valid } }),
+    rule: words.rule,
+    message: `the route "${route.route.id}" ${words.verbs[isFound ? 0 : 1]} ${requests}`,
+    path: [...route.path, 'path'],
+    direction: 'looser',
+    attempts: () => (isFound ? [{ request: valid }] : []),
   };
 }
 
@@ -127,7 +137,6 @@ function forwardedPreflights({ old, next }: DiffContext, regions: readonly Regio
   const request = { method: 'OPTIONS', url };
   const preflight = withHeaders(withCaller(request, { from: route, to: route, request }), PREFLIGHT);
   const message = `the route "${route.route.id}" forwards preflights, to which the gateway responded itself`;
-  return [
-    { rule: 'preflight-forwarded', message, path: route.path, witness: { request: preflight }, direction: 'looser' },
-  ];
+  const attempts = () => [{ request: preflight }];
+  return [{ rule: 'preflight-forwarded', message, path: route.path, direction: 'looser', attempts }];
 }

@@ -1,12 +1,11 @@
 import { getOrCreate } from '../../engine/get-or-create.ts';
 import { HTTP_METHODS, sortMethods } from '../../engine/http1/http-methods.ts';
 import { runToEnd } from '../../engine/plan/sliced-work.ts';
-import { BitSet } from '../../engine/routing/bit-set.ts';
 import { isAlreadyFolded } from '../../engine/routing/path-folding.ts';
 import { type LiteralForm, patternIn } from '../../engine/routing/path-reader.ts';
 import { intersect, literalPattern, type Pattern } from '../../engine/routing/pattern.ts';
 import { type PatternRoute, RouteIndex, SamplePaths } from '../../engine/routing/route-index.ts';
-import { routingKey } from '../../engine/routing/router.ts';
+import { findChangedIds } from '../diff/route-pairing.ts';
 import type { DiffRoute, DiffSide } from '../diff/side.ts';
 
 /**
@@ -62,7 +61,7 @@ export function createRegionSearch(one: DiffSide, two: DiffSide, dividers: reado
   const methods = distinctMethods(lists);
   const patterns = [...routes.map(({ pattern }) => pattern), ...dividers.flatMap((divider) => divider.patterns)];
   const samplePaths = runToEnd(SamplePaths.create(patterns));
-  const changed = changedIds(one, two);
+  const changed = runToEnd(findChangedIds(one, two));
   const forms = new Set([one, two].flatMap(({ plan }) => plan.router.forms));
   const views = new Map<Form, Map<DiffSide, View>>();
   const viewsIn = (form: Form) => getOrCreate(views, form, () => new Map<DiffSide, View>());
@@ -82,17 +81,14 @@ export function createRegionSearch(one: DiffSide, two: DiffSide, dividers: reado
       const { route: twin, isServed: isServedByOther } = others.matchOf(method, path);
       yield { method, path, route, other: twin, isServed: match.isServed, isServedByOther };
     }
-    for (const route of unaffectedRoutes(side, other)) yield* unaffectedRegion(route, own, other, form);
   }
 
   /** Yields requests for the routes of a side: of each length, and common ones with the routes of the other side. */
   function* requestsOf(own: View, others: View) {
-    const unaffected = new Set(unaffectedRoutes(own.side, others.side));
     // Two routes that the routers treat as before share no other requests: the same one wins.
     const changedOthers = others.index.select(({ route }) => changed.has(route.id));
     for (const [index, { pattern }] of own.index.routes.entries()) {
       const route = own.side.routes[index] as DiffRoute;
-      if (unaffected.has(route)) continue;
       const ownMethods = methods.filter((one) => route.route.methods.includes(one));
       for (const method of ownMethods) for (const path of samplePaths.of(pattern)) yield { method, path, route };
       const among = changed.has(route.route.id) ? others.index.patterns.all : changedOthers;
@@ -109,29 +105,6 @@ export function createRegionSearch(one: DiffSide, two: DiffSide, dividers: reado
       }
     }
   }
-
-  /** Returns the routes that the routers treat as before, as all whose paths servers may read alike. Without dividers, one region is enough. */
-  function unaffectedRoutes(own: DiffSide, other: DiffSide): readonly DiffRoute[] {
-    if (dividers.length > 0) return [];
-    const [{ index }, others] = [viewOf(own, 'folded'), viewOf(other, 'folded')];
-    const { patterns } = indexOf(index.routes.map(({ route, pattern }) => ({ route, pattern: readPattern(pattern) })));
-    const affected = BitSet.empty(own.routes.length);
-    for (const { route, pattern } of [...index.routes, ...others.index.routes])
-      if (changed.has(route.id)) affected.unite(patterns.overlapping(readPattern(pattern)));
-    return own.routes.filter((_, position) => !affected.has(position));
-  }
-
-  function* unaffectedRegion(route: DiffRoute, own: View, other: DiffSide, form: Form): Generator<Region> {
-    const twin = other.routeById.get(route.route.id);
-    for (const method of methods.filter((one) => route.route.methods.includes(one)))
-      for (const path of samplePaths.of(route.pattern)) {
-        // As servers read them, only the routes matter and not the paths.
-        const { route: first, isServed } = form === 'sent' ? own.matchOf(method, path) : { route, isServed: true };
-        if (first !== route) continue;
-        yield { method, path, route, other: twin, isServed, isServedByOther: isServed };
-        if (isServed) return;
-      }
-  }
 }
 
 /** Returns one of the methods for each group that the same lists have, the most common first. */
@@ -142,17 +115,6 @@ function distinctMethods(lists: readonly (readonly string[])[]): readonly string
     [...sortMethods(HTTP_METHODS)].reverse().map((method): [string, string] => [useOf(method), method]),
   );
   return sortMethods([...byUse.values()]);
-}
-
-/** Returns the ids of the routes that one side lacks, or that the routers treat in different ways. */
-function changedIds(one: DiffSide, two: DiffSide): ReadonlySet<string> {
-  const ids = new Set(one.routes.map(({ route }) => route.id));
-  for (const { route } of two.routes) {
-    const before = one.routeById.get(route.id)?.route;
-    if (before !== undefined && routingKey(before) === routingKey(route)) ids.delete(route.id);
-    else ids.add(route.id);
-  }
-  return ids;
 }
 
 function sentView(side: DiffSide): View {
@@ -183,12 +145,6 @@ function readView({ side, index: sent }: View, form: LiteralForm): View {
     return { route: route && side.routeById.get(route.id), isServed: true };
   };
   return { side, index, matchOf };
-}
-
-/** Returns a pattern of all paths that servers may read the paths of a pattern as: a text can be read as several segments, or end the path. */
-function readPattern(pattern: Pattern): Pattern {
-  const free = pattern.findIndex(({ kind }) => kind !== 'literal');
-  return free === -1 ? pattern : [...pattern.slice(0, free), { kind: 'rest' }];
 }
 
 function indexOf(routes: readonly PatternRoute[]): RouteIndex {

@@ -105,7 +105,7 @@ function identityUpstream({ entry }: DiffMethod): string | undefined {
 }
 
 /** Yields the token methods that only one of two routes accepts. */
-export function* changedIssuers(pair: MatchedRoutePair, pairs: readonly MethodPair[]): Generator<DiffFinding> {
+function* changedIssuers(pair: MatchedRoutePair, pairs: readonly MethodPair[]): Generator<DiffFinding> {
   const { from, to } = pair;
   if (from.route.access === 'protected' && to.route.access === 'protected') {
     const [before, now] = [acceptedMethods(from), acceptedMethods(to)];

@@ -59,7 +59,7 @@ function* changedUpstream(pair: MatchedRoutePair): Generator<DiffFinding> {
 }
 
 /** Yields the changes of the path for the upstream, and of those in its responses. */
-export function* changedPath(pair: MatchedRoutePair): Generator<DiffFinding> {
+function* changedPath(pair: MatchedRoutePair): Generator<DiffFinding> {
   const [before = false, now = false] = [pair.from, pair.to].map(({ entry }) => entry.upstreamPath?.rewriteResponses);
   const change = `${now ? 'now' : 'no longer'} maps the paths in Location, Content-Location and Set-Cookie of responses`;
   if (before !== now) yield findingAtKey(pair, 'response-paths', 'upstreamPath', change, forwardedWitness(pair));
@@ -157,7 +157,7 @@ export function endpointsKey({ endpoints, tlsKey }: PlannedUpstream): string {
 }
 
 /** Identifies the servers of an upstream, and all settings of requests to it. */
-export function effectOf(upstream: PlannedUpstream): string {
+function effectOf(upstream: PlannedUpstream): string {
   const { id: _id, key: _key, endpoints: _endpoints, tls: _tls, tlsKey: _tlsKey, ...settings } = upstream;
   return JSON.stringify([settings, endpointsKey(upstream)]);
 }

@@ -2,43 +2,43 @@ import { nestValue } from '../../engine/json-pointer.ts';
 import type { DiffLimit } from '../diff/comparisons/rate-limit-comparisons.ts';
 import type { DiffRequest, MatchedRoutePair } from '../diff/difference.ts';
 import { forwardedWitness } from '../diff/witnesses/sample-witnesses.ts';
-import type { ProofFinding } from './directions.ts';
+import type { Attempt } from './offline-side.ts';
 import { validToken } from './token-requests.ts';
 
 /** The most requests that show a rate limit. */
 const MAX_TIMES = 3_000;
 
 /**
- * Returns a request, and the ways to send it until only one of two limits refuses it.
+ * Returns the ways to send a request until only one of two limits refuses it.
  *
- * @param other a pair that only the strict limit counts together with this one
+ * @param pairs the pairs whose requests the limits count
  */
-export function overLimit(
+export function limitAttempts(
   pair: MatchedRoutePair,
   { limit: strict, keyParts }: DiffLimit,
   loose?: DiffLimit,
-  other?: MatchedRoutePair,
-): Pick<ProofFinding, 'witness' | 'sendings'> {
+  pairs: readonly MatchedRoutePair[] = [],
+): readonly Attempt[] {
   const added = (loose?.keyParts ?? []).filter((part) => !keyParts.includes(part));
   // All requests have the address of one client, unless only the loose limit counts by it.
   const parts = [...keyParts.filter((part) => !part.startsWith('{"client"')), ...added];
-  const requestOf = (one: MatchedRoutePair) => {
-    const valid = forwardedWitness(one)?.request;
-    return valid && parts.reduce((request, part) => withValue(request, part, 'a', one), valid);
-  };
-  const request = requestOf(pair);
-  if (strict.burst >= MAX_TIMES || request === undefined) return {};
+  const withKey = (request: DiffRequest) => parts.reduce((one, part) => withValue(one, part, 'a', pair), request);
+  const valid = forwardedWitness(pair)?.request;
+  if (strict.burst >= MAX_TIMES || valid === undefined) return [];
+  const request = withKey(valid);
+  const isTogether = ({ from, to }: MatchedRoutePair) =>
+    to !== pair.to && (from === pair.from || !keyParts.includes(ROUTE_PART));
+  const others = loose?.keyParts.includes(ROUTE_PART) ? pairs.filter(isTogether).slice(0, 1) : [];
   const firsts = [
-    ...(other === undefined ? [] : [requestOf(other) ?? request]),
+    ...others.flatMap((other) => forwardedWitness(other)?.request ?? []).map(withKey),
     ...added.flatMap((part) => ['b', 'A'].map((value) => withValue(request, part, value, pair))),
   ];
   const status = [...(strict.failures ?? [])].find((one) => loose?.limit.failures?.has(one) !== true);
   const response = status === undefined ? {} : { response: { status, headers: [], body: Buffer.alloc(0) } };
+  const after = (waitMs: number) => ({ request, repetition: { times: strict.burst + 1, waitMs }, ...response });
   const waits = loose === undefined ? [0] : [0, loose.limit.intervalMs];
-  const times = strict.burst + 1;
-  const plain = waits.map((waitMs) => ({ repetition: { times, waitMs }, ...response }));
-  const withFirst = firsts.map((first) => ({ repetition: { times, waitMs: 0 }, first, ...response }));
-  return { witness: { request }, sendings: firsts.length === 0 ? plain : withFirst };
+  // A request without the key needs no repetition.
+  return [{ request: valid }, ...firsts.map((first) => ({ ...after(0), first })), ...waits.map(after)];
 }
 
 export const ROUTE_PART = JSON.stringify({ route: true });
