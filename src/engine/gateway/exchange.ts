@@ -7,7 +7,6 @@ import type { ForwardingRoute, Route } from '../plan/route-definition.ts';
 import { isReleased } from '../rate-limits/rate-limit.ts';
 import { type AppliedLimit, type RateLimiter, rateLimitFields } from '../rate-limits/rate-limiter.ts';
 import type { Violation } from '../schema/value-validator.ts';
-import type { Cors } from '../settings/cors.ts';
 import type { Principal, VerificationClient } from '../tokens/verifier.ts';
 import { clientKey } from './fairness/client-key.ts';
 import { type ForwardedInfo, readForwardedInfo } from './request/forwarded-info.ts';
@@ -104,8 +103,6 @@ export class Exchange {
   readonly method: string;
   /** True if the request is a WebSocket handshake. */
   readonly isHandshake: boolean;
-  /** Applies to every response, refusals included. */
-  readonly cors: Cors | undefined;
   /** The forwarding headers of a trusted proxy; `undefined` if the peer is not trusted. */
   readonly forwardedInfo: ForwardedInfo | undefined;
   /** The key of the client for its share of limited resources. */
@@ -177,7 +174,6 @@ export class Exchange {
     this.method = request.method;
     this.expectation = request.known.expect === undefined ? undefined : expectationOf(request);
     this.isHandshake = isHandshake;
-    this.cors = plan.cors;
     this.server = server;
   }
 
@@ -201,11 +197,11 @@ export class Exchange {
     const mayBeSent = this.expectation === 'continue' && !this.#hasContinued;
     if (isEarly || mayBeSent || this.server.isDraining) this.response.isPersistent = false;
     if (this.appliedLimits !== undefined) this.settleRateLimits(status);
-    const { cors, plan } = this;
+    const { cors, server } = this.plan;
     let all = headers;
-    if (plan.server.hasRateLimitHeaders) all = [...all, ...this.#rateLimitFields()];
+    if (server.hasRateLimitHeaders) all = [...all, ...this.#rateLimitFields()];
     if (cors !== undefined) all = withCorsHeaders(cors, this.request.known.origin, all);
-    if (plan.server.responseHeaders.length > 0) all = withMissing(all, this.#commonHeaders());
+    if (server.responseHeaders.length > 0) all = withMissing(all, this.#commonHeaders());
     this.response.writeHead(status, reason, all);
   }
 

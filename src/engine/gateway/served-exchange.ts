@@ -37,11 +37,12 @@ export class ServedExchange extends Exchange implements RequestSteps, ResponseOw
 
   readHead(plan: Plan): void {
     if (this.expectation === 'unknown') throw new Refusal('expectation_failed');
-    const head = readRequestHead(this.request, plan.server.maxHeaders);
-    this.head = head;
-    this.trace = this.server.beginTrace(this, head.traceparent);
-    if (head.via !== undefined) refuseLoop(head.via, this.pseudonym);
-    if (this.isHandshake) checkHandshake(head, this.request.rawHeaders);
+    const { request } = this;
+    const { traceparent, via } = request.known;
+    this.head = readRequestHead(request, plan.server.maxHeaders);
+    this.trace = this.server.beginTrace(this, traceparent);
+    if (via !== undefined) refuseLoop(via, this.pseudonym);
+    if (this.isHandshake) checkHandshake(this.head, request.rawHeaders);
   }
 
   isServerOptions(): boolean {

@@ -82,7 +82,8 @@ export abstract class ObservedRequest implements RequestSteps {
     if (this.exchange.expectation === 'unknown') throw new Refusal('expectation_failed');
     const kept = this.#isHeadEqual ? this.exchange.head : undefined;
     this.head = kept ?? readRequestHead(this.request, server.maxHeaders);
-    if (this.head.via !== undefined) refuseLoop(this.head.via, this.pseudonym);
+    const { via } = this.request.known;
+    if (via !== undefined) refuseLoop(via, this.pseudonym);
     if (this.isHandshake) checkHandshake(this.head, this.request.rawHeaders);
   }
 

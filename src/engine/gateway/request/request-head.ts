@@ -5,17 +5,13 @@ import { ABSOLUTE, malformed } from './request-target.ts';
 /** RFC 3986 section 3.2.2, without userinfo, commas and spaces, which no client sends. */
 const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~!$&'()*+;=-]+)(?::(\d{1,5}))?$/;
 /** Matches most hosts in one test without an allocation. */
-const PLAIN_HOST = /^[A-Za-z0-9.-]+(?::\d{1,4})?$/;
+const PLAIN_HOST = /^[A-Za-z0-9.-]+(?::[1-5]?\d{1,4})?$/;
 
 /** The headers of a valid request that determine its routing, access and framing. */
 export interface RequestHead {
   readonly host: string | undefined;
   readonly authorization: string | undefined;
   readonly contentType: string | undefined;
-  /** Not valid if the header is repeated. */
-  readonly traceparent: string | undefined;
-  /** All members of `Via` (RFC 9110 section 7.6.3). */
-  readonly via: string | undefined;
   /** The number of further hops of an OPTIONS request (RFC 9110 section 7.6.2); `undefined` without a limit. */
   readonly maxForwards: number | undefined;
   /** The number of bytes, or `'chunked'` for an unknown length; `undefined` without a body. */
@@ -41,9 +37,9 @@ export function readRequestHead(request: ClientRequest, maxHeaders: number): Req
   }
   const { framing: body } = request;
   if (body === 'transfer_encoding' || body === 'content_length') throw malformed(body);
-  const { authorization, contentType, traceparent, via } = known;
+  const { authorization, contentType } = known;
   const maxForwards = request.method === 'OPTIONS' ? readMaxForwards(known.maxForwards) : undefined;
-  return { host, authorization, contentType, traceparent, via, maxForwards, body };
+  return { host, authorization, contentType, maxForwards, body };
 }
 
 function readMaxForwards(text: string | undefined): number | undefined {
@@ -55,7 +51,7 @@ function readMaxForwards(text: string | undefined): number | undefined {
 /**
  * Refuses a request that has passed this gateway before.
  *
- * @param via all members of `Via`
+ * @param via all members of `Via` (RFC 9110 section 7.6.3)
  * @param pseudonym the name of this gateway
  * @throws Refusal `loop_detected`
  */

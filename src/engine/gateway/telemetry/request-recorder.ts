@@ -137,9 +137,9 @@ function credentialOf({ authorization }: RequestHead): ReplayFacts['credential']
   return isBearer(authorization) ? 'bearer' : 'other';
 }
 
-function kindOf({ isHandshake, request, cors, target, route }: Exchange, head: RequestHead): ReplayFacts['kind'] {
+function kindOf({ isHandshake, request, plan, target, route }: Exchange, head: RequestHead): ReplayFacts['kind'] {
   if (isHandshake) return 'websocket';
   if (isServerOptions(request)) return 'server-options';
-  const isDecidedWithoutRoute = cors !== undefined && target !== undefined && route === undefined;
+  const isDecidedWithoutRoute = plan.cors !== undefined && target !== undefined && route === undefined;
   return isDecidedWithoutRoute && isPreflight(request, head) ? 'preflight' : undefined;
 }

@@ -121,7 +121,8 @@ export function forwardResponseHeaders(
   { status, headers, connection }: Pick<ResponseHead, 'status' | 'headers' | 'connection'>,
   exchange: Exchange,
 ): RawHeaders {
-  const { request, response, route, cors } = exchange;
+  const { request, response, route } = exchange;
+  const { cors } = exchange.plan;
   const upgrades = status === 426 ? upgradeHeaders(headers, response) : [];
   const own = withoutHopHeaders(headers, connection);
   const kept = route?.publicPath === undefined ? own : withPublicPaths(own, exchange, route.publicPath);
