@@ -49,6 +49,8 @@ function linesOf(file: string): number {
 }
 
 if (import.meta.main) {
+  // A reader such as `head` closes the pipe early.
+  process.stdout.on('error', () => process.exit());
   const rows = [['wing', 'files', 'lines', 'budget'], ...countLines().map((wing) => cells(wing))];
   for (const [name = '', ...numbers] of rows)
     process.stdout.write(`${name.padEnd(18)}${numbers.map((text) => text.padStart(8)).join('')}\n`);

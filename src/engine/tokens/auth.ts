@@ -157,11 +157,12 @@ export function compileRouteAuth(
   const used = guardEntries(entries, route);
   const allow = [...new Set(used.flatMap((method) => method.allow))];
   const listed = roles === undefined || roles === ANY_ROLE ? [] : roles;
+  const names = allow.filter((name) => name !== ANY_ROLE);
   for (const [at, role] of listed.entries()) {
     if (allow.includes(role) && !isNoRole(role)) continue;
     const message = isNoRole(role)
       ? 'this is no role; write "roles: any" if a valid token is enough, or the names of the roles'
-      : `"${role}" is not a role that auth.role allows, and a route cannot add roles${suggestion(role, allow)}`;
+      : `"${role}" is not a role that auth.role allows, and a route cannot add roles${suggestion(role, names) || '; write "roles: any"'}`;
     const related = { path: [...(used[0]?.rolePath ?? ['auth', 'role']), 'allow'], message: 'the allowed roles' };
     findings.push({ ...errorAt([...path, 'roles', at], 'role-unknown', message), related });
   }
