@@ -1,4 +1,4 @@
-import { type Dirent, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
@@ -170,7 +170,8 @@ function findYamlFiles(roots: readonly string[]): string[] {
   const folders = [...roots];
   for (let next = 0; next < folders.length && next < MAX_FOLDERS; next += 1) {
     const folder = folders[next] ?? '';
-    for (const entry of entriesOf(folder)) {
+    // Nothing of another user's folder, or of one that was removed.
+    for (const entry of attempt(() => readdirSync(folder, { withFileTypes: true })) ?? []) {
       if (entry.name.startsWith('.') || SKIPPED_FOLDERS.has(entry.name)) continue;
       if (entry.isDirectory()) folders.push(join(folder, entry.name));
       else if (entry.isFile() && /\.ya?ml$/.test(entry.name)) found.push(join(folder, entry.name));
@@ -178,9 +179,4 @@ function findYamlFiles(roots: readonly string[]): string[] {
     }
   }
   return found;
-}
-
-function entriesOf(folder: string): readonly Dirent[] {
-  // Nothing of another user's folder, or of one that was removed.
-  return attempt(() => readdirSync(folder, { withFileTypes: true })) ?? [];
 }

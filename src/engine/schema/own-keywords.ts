@@ -112,7 +112,7 @@ export const CONTENT_MAX_BYTES = {
   schemaType: 'string',
   compile: (size: string) => {
     const limitBytes = sizeBytes(size);
-    return (text: string) => decodedBytes(text) <= limitBytes;
+    return (text: string) => Math.floor((text.length / 4) * 3) - paddingOf(text) <= limitBytes;
   },
 } as const;
 
@@ -125,10 +125,6 @@ function isBase64(text: string): boolean {
   if (text.length % 4 !== 0 || FOREIGN.test(text.slice(0, end))) return false;
   const unused = padding === 2 ? 0b1111 : padding === 1 ? 0b11 : 0;
   return (ALPHABET.indexOf(text.charAt(end - 1)) & unused) === 0;
-}
-
-function decodedBytes(text: string): number {
-  return Math.floor((text.length / 4) * 3) - paddingOf(text);
 }
 
 function paddingOf(text: string): number {

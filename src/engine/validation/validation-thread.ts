@@ -95,7 +95,7 @@ export class ValidationThread {
   /** Returns the id of a root, and the root itself if the thread does not have it. */
   #rootFields(root: SchemaRoot | undefined): Pick<ValidationWorkerRequest, 'rootId' | 'root'> {
     if (root === undefined) return { rootId: undefined, root };
-    const rootId = idOf(root);
+    const rootId = getOrCreate(rootIds, root, () => ++lastRootId);
     if (this.#sentRootIds.includes(rootId)) return { rootId, root: undefined };
     this.#sentRootIds.push(rootId);
     if (this.#sentRootIds.length > MAX_CACHED_ROOTS) this.#sentRootIds.shift();
@@ -127,10 +127,6 @@ function unsharedBytes(body: Buffer): Uint8Array<ArrayBuffer> {
 
 const rootIds = new WeakMap<SchemaRoot, number>();
 let lastRootId = 0;
-
-function idOf(root: SchemaRoot): number {
-  return getOrCreate(rootIds, root, () => ++lastRootId);
-}
 
 /** The reason why a job did not run: the queue is full, its client's or route's share of it is, or the job waited too long. */
 export type Overload = 'queue_full' | 'queue_share' | 'queue_wait';

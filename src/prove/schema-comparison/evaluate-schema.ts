@@ -55,17 +55,13 @@ function evaluate(root: SchemaRoot, schema: unknown, value: unknown, evaluated: 
 function isScalarValid(schema: Schema, value: unknown): boolean {
   const { type, enum: values, const: constant } = schema;
   if (type !== undefined && ![type].flat().some((name) => hasType(value, String(name)))) return false;
-  if (Array.isArray(values) && !isListed(values, value)) return false;
+  if (Array.isArray(values) && !getOrCreate(compiledEnums, values, ENUM.compile)(value)) return false;
   if ('const' in schema && !CONST.compile(constant)(value)) return false;
   if (typeof value === 'string') return isTextValid(schema, value);
   return typeof value !== 'number' || isNumberValid(schema, value);
 }
 
 const compiledEnums = new WeakMap<readonly unknown[], (value: unknown) => boolean>();
-
-function isListed(values: readonly unknown[], value: unknown): boolean {
-  return getOrCreate(compiledEnums, values, (listed) => ENUM.compile(listed))(value);
-}
 
 function isTextValid(
   { minLength, maxLength, pattern, format, contentEncoding, contentMaxBytes }: Schema,

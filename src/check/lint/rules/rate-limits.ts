@@ -3,10 +3,10 @@ import { parsePointer, valueAt } from '../../../engine/json-pointer.ts';
 import type { Manifest, Redis } from '../../../engine/manifest/manifest.generated.ts';
 import { didYouMean, suggestion } from '../../../engine/problem/did-you-mean.ts';
 import type { Path } from '../../../engine/problem/finding.ts';
-import type { RateLimit, RateLimitKeyKind } from '../../../engine/rate-limits/rate-limit.ts';
+import type { RateLimitKeyKind } from '../../../engine/rate-limits/rate-limit.ts';
 import { keywordsWith } from '../../../engine/schema/keywords.ts';
 import { isMap } from '../../../engine/schema/schema-walk.ts';
-import { hasWriteMethod, type LintRoute, type LintUpstream, type Schema, usedLimits } from '../lint-context.ts';
+import { hasWriteMethod, type LintRoute, type Schema, usedLimits } from '../lint-context.ts';
 import { findingAt, findingAtKey, rulesOf } from '../rule.ts';
 
 export const RATE_LIMIT_RULES = rulesOf('limits', {
@@ -36,7 +36,8 @@ export const RATE_LIMIT_RULES = rulesOf('limits', {
     *find({ routes }) {
       for (const { entry, route, path } of routes) {
         const limits = Object.values(route.rateLimits ?? {}).flat();
-        if (limits.length === 0 || !limits.every(isChosenByClient)) continue;
+        if (limits.length === 0 || !limits.every(({ kinds }) => kinds.some((kind) => CHOSEN_BY_CLIENT.has(kind))))
+          continue;
         const key = entry.access === 'protected' ? 'subject' : 'client';
         const isSkipped = entry.validation === 'report' && limits.every(({ missing }) => missing === 'skip');
         const message = isSkipped
@@ -72,7 +73,7 @@ export const RATE_LIMIT_RULES = rulesOf('limits', {
         const { upstream, rateLimits } = route;
         if (upstream === undefined) continue;
         for (const { id, burst } of Object.values(rateLimits ?? {}).flat()) {
-          const room = roomOf(upstream);
+          const room = upstream.endpoints.length * upstream.connectionLimit + upstream.queueLimit;
           if (burst <= room || reported.has(id)) continue;
           reported.add(id);
           const key = manifest.rateLimits[id]?.burst === undefined ? 'allow' : 'burst';
@@ -164,16 +165,6 @@ function isGuessable({ entry, pattern }: LintRoute): boolean {
 }
 
 const CHOSEN_BY_CLIENT = new Set<RateLimitKeyKind>(['header', 'body']);
-
-/** True if a part of the key is a value that clients choose. The route of a request adds nothing to it. */
-function isChosenByClient({ kinds }: RateLimit): boolean {
-  return kinds.some((kind) => CHOSEN_BY_CLIENT.has(kind));
-}
-
-/** Returns the number of requests that an upstream can process and keep waiting at one time. */
-function roomOf({ endpoints, connectionLimit, queueLimit }: LintUpstream['upstream']): number {
-  return endpoints.length * connectionLimit + queueLimit;
-}
 
 function urlsOf(redis: string | Redis, path: Path): readonly (readonly [url: string, path: Path])[] {
   if (typeof redis === 'string') return [[redis, path]];

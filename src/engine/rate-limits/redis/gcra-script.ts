@@ -110,10 +110,7 @@ export async function runScript(connection: RedisConnection, script: Script, key
     if (!(error as Error).message.startsWith('NOSCRIPT')) throw error;
     response = await connection.send(['EVAL', script.text, ...rest], key);
   }
-  if (isIntegers(response) && response.length === script.results) return response;
+  if (Array.isArray(response) && response.every(Number.isSafeInteger) && response.length === script.results)
+    return response;
   throw new StoreError('response');
-}
-
-function isIntegers(response: unknown): response is readonly number[] {
-  return Array.isArray(response) && response.every(Number.isSafeInteger);
 }

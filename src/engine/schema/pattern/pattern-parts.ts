@@ -177,12 +177,10 @@ export function readClass(pattern: string, start: number): TranslatedAtom {
     at = last.end;
     content += rangeOf(first, last, pattern);
   }
-  const re2 = content === '' ? emptyClass(isNegated) : `[${isNegated ? '^' : ''}${content}]`;
+  // An empty class matches nothing, and a negated one everything.
+  const [sign, inside] = content === '' ? [!isNegated, EVERY_CHARACTER] : [isNegated, content];
+  const re2 = `[${sign ? '^' : ''}${inside}]`;
   return { re2, kind: 'character', codePoint: 0, end: at + 1 };
-}
-
-function emptyClass(isNegated: boolean): string {
-  return isNegated ? `[${EVERY_CHARACTER}]` : `[^${EVERY_CHARACTER}]`;
 }
 
 /** Reads a character or an escape in a class. */
