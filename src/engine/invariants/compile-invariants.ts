@@ -2,7 +2,7 @@ import { HTTP_METHODS } from '../http1/http-methods.ts';
 import type { Invariant as InvariantEntry, Manifest, Requirement } from '../manifest/manifest.generated.ts';
 import { suggestion } from '../problem/did-you-mean.ts';
 import { errorAt, type Finding, type Path } from '../problem/finding.ts';
-import { type Pattern, readPattern } from '../routing/pattern.ts';
+import { readPattern } from '../routing/pattern.ts';
 import { tokenEntries } from '../tokens/token-entries.ts';
 
 /** A rule about all requests: each one that meets the condition goes to a route that fulfils the requirement. */
@@ -17,14 +17,7 @@ export interface Invariant {
 }
 
 /** The requests that an invariant is about. `undefined` means any. */
-export interface Condition {
-  readonly patterns: readonly Pattern[] | undefined;
-  readonly methods: readonly string[] | undefined;
-  readonly upstreams: readonly string[] | undefined;
-  readonly access: 'public' | 'protected' | undefined;
-  /** The methods of `auth.tokens` that accept the token of the request. */
-  readonly issuers: readonly string[] | undefined;
-}
+export type Condition = Readonly<ReturnType<typeof compileCondition>>;
 
 /** A route whose requests need not fulfil the requirement. */
 export interface Exception {
@@ -88,7 +81,7 @@ function namesOf({ routes, upstreams, auth, rateLimits }: Manifest) {
   };
 }
 
-function compileCondition(when: InvariantEntry['when'], path: Path, check: CheckName, findings: Finding[]): Condition {
+function compileCondition(when: InvariantEntry['when'], path: Path, check: CheckName, findings: Finding[]) {
   const [upstreams, issuers] = [listOf(when.upstream), listOf(when.issuer)];
   for (const [index, name] of (upstreams ?? []).entries())
     check('upstreams', name, ['when', 'upstream', ...(Array.isArray(when.upstream) ? [index] : [])]);
@@ -103,6 +96,7 @@ function compileCondition(when: InvariantEntry['when'], path: Path, check: Check
     methods: methodsOf(when.method),
     upstreams,
     access: when.access,
+    /** The methods of `auth.tokens` that accept the token of the request. */
     issuers,
   };
 }

@@ -4,7 +4,6 @@ import { formatPointer, valueAt } from '../json-pointer.ts';
 import { type Document, parse } from '../manifest/document.ts';
 import type { Manifest } from '../manifest/manifest.generated.ts';
 import { describeFileError, type Environment, fileErrorCode, type Source } from '../manifest/source.ts';
-import type { SlicedWork } from '../plan/sliced-work.ts';
 import { errorAt, type Finding, type FindingLocation, type Path } from '../problem/finding.ts';
 import type { Secrets } from '../problem/redaction.ts';
 import { isMap, isSchema, mapSchemas, referencePath, referenceTo } from './schema-walk.ts';
@@ -22,26 +21,17 @@ export interface SchemaRoot {
   readonly files: Readonly<Record<string, unknown>>;
 }
 
-interface SchemaBundle {
-  readonly root: SchemaRoot;
-  /** Paths of the root: the schemas in files that references lead to. */
-  readonly referencedPaths: readonly Path[];
-  /** Adds the place in its file to a finding that is in none of the texts of the manifest. */
-  readonly relocate: (finding: Finding) => Finding;
-}
-
 /** The target and the location of a reference: both paths of the root. */
 interface Reference {
   readonly target: Path;
   readonly location: Path;
 }
 
-/** Reads the JSON or YAML files that `$ref` names relative to its file: only those beside the manifest and below it. */
-export function* bundleSchemas(
-  manifest: Manifest,
-  readFile: Environment['readFile'],
-  findings: Finding[],
-): SlicedWork<SchemaBundle> {
+/**
+ * Reads the JSON or YAML files that `$ref` names relative to its file: only those beside the manifest and below it. Returns the root, and
+ * the paths in it of the schemas in files that references lead to.
+ */
+export function* bundleSchemas(manifest: Manifest, readFile: Environment['readFile'], findings: Finding[]) {
   const files: Record<string, unknown> = Object.create(null);
   const texts = new Map<string, { readonly source: Source; readonly document: Document }>();
   /** The location in the manifest that first needed a file. */
@@ -119,7 +109,7 @@ export function* bundleSchemas(
     findings.push(relocate(errorAt(location, RULE, message)));
   }
 
-  /** Adds the place in its file to a finding in a file. */
+  /** Adds the place in its file to a finding that is in none of the texts of the manifest. */
   function relocate(finding: Finding): Finding {
     const { location } = finding;
     const [first, file, ...inside] = 'path' in location ? location.path : [];

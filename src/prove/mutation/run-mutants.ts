@@ -10,15 +10,7 @@ import { createRunCase, findCase, type SearchedManifest } from './missing-case.t
 import type { Mutant, MutationContext } from './mutant.ts';
 import { MUTATORS } from './mutators.ts';
 
-export interface MutationResult {
-  readonly noticed: number;
-  /** Those that no test case noticed, each with a case that does, as YAML. */
-  readonly unnoticed: readonly { readonly finding: Finding; readonly caseText: string }[];
-  /** Those that no test case can notice. */
-  readonly invisible: readonly { readonly finding: Finding; readonly reason: string }[];
-  /** The number of changed manifests that were not tested, because the signal ended the run. */
-  readonly untested: number;
-}
+export type MutationResult = Awaited<ReturnType<typeof runMutants>>;
 
 /** Called before each changed manifest is tested. */
 type OnProgress = (done: number, total: number) => void;
@@ -31,12 +23,13 @@ export async function runMutants(
   readFile: Environment['readFile'],
   signal: AbortSignal,
   onProgress: OnProgress = () => {},
-): Promise<MutationResult> {
+) {
   const context = createMutationContext(planned, readFile, testFile);
   const test = createMutantTest(testFile, planned, results, readFile, context);
   const total = mutantsOf(context).reduce((count) => count + 1, 0);
-  const unnoticed: MutationResult['unnoticed'][number][] = [];
-  const invisible: MutationResult['invisible'][number][] = [];
+  // Changes that no test case noticed, each with a case that does, as YAML; and those that none can notice.
+  const unnoticed: { readonly finding: Finding; readonly caseText: string }[] = [];
+  const invisible: { readonly finding: Finding; readonly reason: string }[] = [];
   let [done, noticed] = [0, 0];
   for (const { id, mutant } of mutantsOf(context)) {
     onProgress(done, total);

@@ -22,15 +22,7 @@ export interface ComparedSchema extends SchemaLocation {
   readonly refuses: (value: unknown) => boolean;
 }
 
-/** Small JSON values that show how two schemas differ; `undefined` where none was found. */
-export interface SchemaComparison {
-  /** A value that only the new schema accepts. */
-  readonly looser: unknown;
-  /** A value that only the old schema accepts. */
-  readonly tighter: unknown;
-  /** True if a search ended because it had used its steps. */
-  readonly isCut: boolean;
-}
+export type SchemaComparison = ReturnType<typeof compareSchemas>;
 
 /** The number of examples among which the smallest is chosen. */
 const MAX_EXAMPLES = 8;
@@ -48,8 +40,11 @@ export function areEqualSchemas(old: SchemaLocation, next: SchemaLocation): bool
   return withinBudget(haveEqualForms, MAX_COST.normalForms) ?? false;
 }
 
-/** Finds a value for each direction in which two schemas differ, if the search reaches one. */
-export function compareSchemas(old: ComparedSchema, next: ComparedSchema): SchemaComparison {
+/**
+ * Finds a small JSON value for each direction in which two schemas differ: `looser` if only the new schema accepts it; `undefined` where
+ * none was found. `isCut` is true if a search ended because it had used its steps.
+ */
+export function compareSchemas(old: ComparedSchema, next: ComparedSchema) {
   const isLooser = (value: unknown) => old.refuses(value) && next.accepts(value);
   const isTighter = (value: unknown) => next.refuses(value) && old.accepts(value);
   const looser = findExample(termOf(next, true), termOf(old, false), isLooser);
