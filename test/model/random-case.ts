@@ -70,6 +70,8 @@ const HEADERS: readonly Json[] = [
   { properties: { 'X-Tenant': { enum: ['one', 'two'] } } },
   { properties: { 'X-Tenant': { maxLength: 3 } }, required: ['X-Tenant'] },
 ];
+/** Literals that differ only in letter case hide routes from each other. */
+const FEW_TEXTS = ['a', 'A', 'b', 'B'];
 const TEXTS = ['a', 'b', 'A', 'x.y', 'Admin', '%C3%A9', 'a%20b'];
 /** Segments of requests: texts of routes, other spellings of them, and ambiguous ones. */
 const SEGMENTS = [
@@ -122,15 +124,22 @@ type Lines = [name: string, value: string][];
 export class RandomCases {
   readonly #random: Random;
   readonly #subjects: readonly unknown[];
+  readonly #hasFewTexts: boolean;
+  #texts: readonly string[] = [...TEXTS.slice(0, 4), ...TEXTS];
 
-  /** @param hasAnySubject true if `sub` may be of any type, which verifiers of tokens refuse */
-  constructor(random: Random, { hasAnySubject = true } = {}) {
+  /**
+   * @param options.hasAnySubject true if `sub` may be of any type, which verifiers of tokens refuse
+   * @param options.hasFewTexts true if some manifests have only literals that differ in letter case
+   */
+  constructor(random: Random, { hasAnySubject = true, hasFewTexts = false } = {}) {
     this.#random = random;
+    this.#hasFewTexts = hasFewTexts;
     this.#subjects = hasAnySubject ? ['Zoë 50%', 42, '', null, {}, true] : ['Zoë 50%'];
   }
 
   manifest(): Json {
     const issuers = this.#one<readonly string[]>([], [], ['one'], ['one', 'two'], ['one', 'two', 'three']);
+    if (this.#hasFewTexts) this.#texts = this.#one([...TEXTS.slice(0, 4), ...TEXTS], FEW_TEXTS);
     const routes: Json[] = [];
     const count = 1 + this.#random(6);
     for (let index = 0; index < count; index += 1) routes.push(this.#route(index, issuers));
@@ -211,7 +220,7 @@ export class RandomCases {
   #path(): string {
     const parts: string[] = [];
     for (let count = this.#random(4); count > 0; count -= 1)
-      parts.push(this.#random(5) < 3 ? this.#one(...TEXTS.slice(0, 4), ...TEXTS) : `{p${parts.length}}`);
+      parts.push(this.#random(5) < 3 ? this.#one(...this.#texts) : `{p${parts.length}}`);
     if (this.#random(3) === 0) parts.push('**');
     return `/${parts.join('/')}`;
   }

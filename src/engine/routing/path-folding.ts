@@ -1,3 +1,4 @@
+import { getOrCreate } from '../get-or-create.ts';
 import { foldVisible, visibleText } from '../text-folding.ts';
 
 /** Matches the characters that folding changes: a path without them folds to itself. */
@@ -41,6 +42,7 @@ const FOLDED: SegmentReader = { fold: (segment) => foldSegment(segment), isOther
  * @returns `undefined` if there are too many
  */
 export function readPath(path: string, { fold, isOther, keepsCase }: SegmentReader = FOLDED): PathReadings | undefined {
+  readTexts.clear();
   const written = withoutQueries(path);
   const hasUnicode = NON_ASCII.test(path);
   const isLong = written.length > MAX_CHOICES + 1 || path.split('/').length > MAX_SEGMENTS;
@@ -197,12 +199,17 @@ function withoutParameters(segment: string, keepsCase?: boolean): string {
   return parameters === -1 ? text : text.slice(0, parameters).trim();
 }
 
+/** The texts of the current path: its readings have the same segments many times. */
+const readTexts = new Map<string, string>();
+
 /** Returns the text that a server reads from a segment, except for encoded slashes. The path guard has refused paths that do not decode. */
 export function readSegment(segment: string, keepsCase?: boolean): string {
   const read = keepsCase === true ? visibleText : foldVisible;
   if (!segment.includes('%')) return read(segment);
-  const parts = segment.split(/%2f/i).map((part) => read(decodeURIComponent(part)));
-  return parts.join('%2f');
+  return getOrCreate(readTexts, `${keepsCase === true} ${segment}`, () => {
+    const parts = segment.split(/%2f/i).map((part) => read(decodeURIComponent(part)));
+    return parts.join('%2f');
+  });
 }
 
 function withoutEnd(text: string): string {

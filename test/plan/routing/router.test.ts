@@ -728,6 +728,7 @@ test('a literal with capitals and its folded form are different routes', () => {
     ['GET', '/Admin/x', 'public'],
     ['GET', '/{a}/x', 'protected'],
     ['GET', '/Admin./y', 'public'],
+    ['GET', '/{a}/y', 'protected'],
   ]);
   expect(router.match('GET', '/Admin/x')?.path).toBe('/Admin/x');
   expect(router.match('GET', '/Admin./y')?.path).toBe('/Admin./y');
