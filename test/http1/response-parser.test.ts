@@ -4,6 +4,7 @@ import { ChunkedDecoder } from '../../src/engine/http1/chunked-decoder.ts';
 import { Http1Error } from '../../src/engine/http1/http1-error.ts';
 import type { ResponseHead } from '../../src/engine/http1/response-head.ts';
 import { ResponseParser } from '../../src/engine/http1/response-parser.ts';
+import type { ResponseSink } from '../../src/engine/http1/upstream-request.ts';
 import { readStrictly, STATUS_LINE, UnreadableError } from '../edge/strict.ts';
 import { runs } from '../support/runs.ts';
 
@@ -33,14 +34,15 @@ function parse(reads: readonly Buffer[], { method = 'GET', isClosed = false } = 
     error: undefined,
   };
   const parser = new ResponseParser(CONNECTION);
-  parser.begin(method, {
+  const sink: Pick<ResponseSink, 'onHead' | 'onData'> = {
     onHead: (head) => void parsed.heads.push(head),
     onData: (bytes) => {
       parsed.body += bytes.toString('latin1');
     },
-  });
+  };
+  parser.begin(method);
   try {
-    for (const bytes of reads) parser.parse(bytes);
+    for (const bytes of reads) parser.parse(bytes, sink);
     if (isClosed) parser.end();
   } catch (error) {
     if (!(error instanceof Http1Error)) throw error;
@@ -224,13 +226,13 @@ describe('ResponseParser', () => {
   ])('looks at each byte of a head %s once, however small the reads are', (_name, fields) => {
     const text = latin1(`HTTP/1.1 200 OK\r\n${fields}Content-Length: 0\r\n\r\n`);
     const parser = new ResponseParser(CONNECTION, 262_144);
-    parser.begin('GET', { onHead: () => {}, onData: () => {} });
+    parser.begin('GET');
     const read = vi.spyOn(Buffer.prototype, 'toString');
     const searched = vi.spyOn(Buffer.prototype, 'indexOf');
     let bytes = 0;
     try {
       for (let at = 0; at < text.length; at += 1) {
-        parser.parse(text.subarray(at, at + 1));
+        parser.parse(text.subarray(at, at + 1), { onHead: () => {}, onData: () => {} });
         bytes += read.mock.results.reduce((sum, { value }) => sum + String(value).length, 0);
         const [, from = 0] = searched.mock.calls[0] ?? [];
         bytes += at - Number(from);

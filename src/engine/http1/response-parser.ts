@@ -15,6 +15,8 @@ const NO_TRAILERS: RawHeaders = [];
 /** `complete`: until the next `begin`. `upgraded`: the connection has switched to another protocol. */
 type ParserState = 'idle' | 'head' | 'counted' | 'chunked' | 'until close' | 'complete' | 'upgraded';
 
+type ParserSink = Pick<ResponseSink, 'onHead' | 'onData'>;
+
 /**
  * Parses the responses on a connection, one for each call of `begin` (RFC 9112). Rejects every response that is invalid or
  * can be read in two ways. Delivers heads and body to the sink. The connection reads all other results from the parser after each
@@ -30,7 +32,6 @@ export class ResponseParser {
   isReusable = false;
   readonly #connection: FlowControl;
   readonly #headLimitBytes: number;
-  #sink: Pick<ResponseSink, 'onHead' | 'onData'> | undefined;
   #isHeadRequest = false;
   #informational = 0;
   /** The beginning of an incomplete head. */
@@ -65,8 +66,7 @@ export class ResponseParser {
   }
 
   /** Prepares for the response to a request. @param method the method of the request: a response to HEAD has no body */
-  begin(method: string, sink: Pick<ResponseSink, 'onHead' | 'onData'>): void {
-    this.#sink = sink;
+  begin(method: string): void {
     this.state = 'head';
     this.#isHeadRequest = method === 'HEAD';
     this.#informational = 0;
@@ -74,10 +74,9 @@ export class ResponseParser {
     this.trailers = NO_TRAILERS;
   }
 
-  /** Delivers nothing more to the sink. */
+  /** Delivers nothing more to a sink. */
   stop(): void {
     this.state = 'idle';
-    this.#sink = undefined;
   }
 
   /**
@@ -85,7 +84,7 @@ export class ResponseParser {
    *
    * @throws Http1Error, and errors of the sink
    */
-  parse(bytes: Buffer): void {
+  parse(bytes: Buffer, sink: ParserSink): void {
     let at = 0;
     let unread = bytes;
     let searched = 0;
@@ -106,12 +105,11 @@ export class ResponseParser {
       this.#checked = 0;
       const head = parseResponseHead(unread.toString('latin1', at, end + 2));
       at = end + HEAD_END.length;
-      this.#acceptHead(head, unread, at);
+      this.#acceptHead(head, unread, at, sink);
     }
-    if (this.state === 'counted') this.#parseCounted(unread, at);
+    if (this.state === 'counted') this.#parseCounted(unread, at, sink);
     else if (this.state === 'chunked') this.#parseChunks(unread, at);
-    else if (this.state === 'until close' && at < unread.length)
-      this.#sink?.onData(unread.subarray(at), this.#connection);
+    else if (this.state === 'until close' && at < unread.length) sink.onData(unread.subarray(at), this.#connection);
   }
 
   /** Ends the input: the upstream closed its side. Returns false if the response is not complete. */
@@ -129,7 +127,7 @@ export class ResponseParser {
     this.#partial.add(bytes.subarray(at));
   }
 
-  #acceptHead(head: ResponseHead, bytes: Buffer, at: number): void {
+  #acceptHead(head: ResponseHead, bytes: Buffer, at: number, sink: ParserSink): void {
     // The gateway sends no `Expect`, so 100 has no meaning here (RFC 9110 section 15.2.1).
     if (head.status !== 100) this.head = head;
     if (head.status === 101) {
@@ -137,14 +135,14 @@ export class ResponseParser {
       this.#pending = bytes.subarray(at);
       return;
     }
-    if (head.status >= 200) this.#frameBody(head);
+    if (head.status >= 200) this.#frameBody(head, sink);
     // Each informational response restarts the response time limit, so a server could hold an exchange open forever.
     else if (++this.#informational > MAX_INFORMATIONAL) throw new Http1Error('informational_too_many');
-    if (head.status !== 100) this.#sink?.onHead(head, this.#connection);
+    if (head.status !== 100) sink.onHead(head, this.#connection);
   }
 
   /** Determines how the body ends (RFC 9112 section 6.3). */
-  #frameBody({ status, isPersistent, isChunked, contentLength }: ResponseHead): void {
+  #frameBody({ status, isPersistent, isChunked, contentLength }: ResponseHead, sink: ParserSink): void {
     const isBodiless = this.#isHeadRequest || status === 204 || status === 304;
     // Some servers send a body although this response must not have one. The next exchange would read it as its response.
     const mayHaveLateBody = isBodiless && (isChunked || contentLength > 0);
@@ -155,17 +153,17 @@ export class ResponseParser {
     } else if (isChunked) {
       this.state = 'chunked';
       this.#decoder = new ChunkedDecoder((bytes) => {
-        if (this.state === 'chunked') this.#sink?.onData(bytes, this.#connection);
+        if (this.state === 'chunked') sink.onData(bytes, this.#connection);
       }, 'response_malformed');
     } else {
       this.state = 'until close';
     }
   }
 
-  #parseCounted(bytes: Buffer, at: number): void {
+  #parseCounted(bytes: Buffer, at: number, sink: ParserSink): void {
     const end = Math.min(bytes.length, at + this.#remaining);
     this.#remaining -= end - at;
-    if (end > at) this.#sink?.onData(end - at === bytes.length ? bytes : bytes.subarray(at, end), this.#connection);
+    if (end > at) sink.onData(end - at === bytes.length ? bytes : bytes.subarray(at, end), this.#connection);
     // The sink may have stopped the parser.
     if (this.#remaining === 0 && this.state === 'counted') this.#finish(NO_TRAILERS, end === bytes.length);
   }
@@ -183,6 +181,5 @@ export class ResponseParser {
     this.state = 'complete';
     this.trailers = trailers;
     this.isReusable &&= isReusable;
-    this.#sink = undefined;
   }
 }

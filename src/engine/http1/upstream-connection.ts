@@ -164,7 +164,7 @@ export class UpstreamConnection implements FlowControl, PacedSource, SocketHandl
     const { head: previousHead } = parser;
     this.#hasResponseBytes = true;
     try {
-      parser.parse(bytes);
+      parser.parse(bytes, this.#sink as ResponseSink);
     } catch (error) {
       this.#close(error as Error);
       return;
@@ -195,9 +195,8 @@ export class UpstreamConnection implements FlowControl, PacedSource, SocketHandl
     this.#isEarlyResponse = false;
     this.#wasPaused = false;
     if (this.#idleTimeout.ms !== this.#options.idleTimeoutMs) this.limitIdle(this.#options.idleTimeoutMs);
-    const sink = this.#sink as ResponseSink;
-    this.#parser.begin(request.method, sink);
-    sink.onRequestStart();
+    this.#parser.begin(request.method);
+    this.#sink?.onRequestStart();
     if (this.#state !== 'busy') return;
     try {
       this.#upload = sendRequest(this.#socket as Duplex, request, this);

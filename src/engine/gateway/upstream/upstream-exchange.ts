@@ -37,6 +37,8 @@ export class UpstreamExchange implements QueuedRequest, UpstreamRequest, Respons
   readonly length: number | 'chunked' | undefined;
   /** A route with a time limit limits the complete exchange instead. */
   readonly hasResponseTimeout: boolean;
+  /** A failed attempt may mean that the endpoint closed its other connections too. */
+  needsNewConnection: boolean;
   path = '';
   headers: RawHeaders = [];
   body: Buffer | RequestBody | null = null;
@@ -65,6 +67,7 @@ export class UpstreamExchange implements QueuedRequest, UpstreamRequest, Respons
     this.client = exchange.client;
     this.method = exchange.request.method;
     this.isHandshake = exchange.isHandshake;
+    this.needsNewConnection = exchange.isHandshake;
     this.length = exchange.body?.length ?? exchange.head.body;
     this.hasResponseTimeout = exchange.route.timeoutMs === undefined;
     this.#exchange = exchange;
@@ -84,11 +87,6 @@ export class UpstreamExchange implements QueuedRequest, UpstreamRequest, Respons
     this.#upstream.acquire(this);
   }
 
-  /** A failed attempt may mean that the endpoint closed its other connections too. */
-  get needsNewConnection(): boolean {
-    return this.#attempts > 0 || this.isHandshake;
-  }
-
   /** The client has disconnected. */
   cancel(): void {
     this.#stop(new ClientDisconnected());
@@ -99,6 +97,7 @@ export class UpstreamExchange implements QueuedRequest, UpstreamRequest, Respons
     this.#exchange.endpoint = endpoint.url;
     this.#trial = trial;
     if (endpoint.breaker !== undefined) this.#sentAfterMs = this.#exchange.elapsedMs();
+    this.needsNewConnection = true;
     this.#attempts += 1;
     this.#standstills = standstills.count;
     this.#send(endpoint, connection);
