@@ -392,6 +392,22 @@ it('endpoints in another order are the same servers', async () => {
   expect(rulesOf(await prove(old, next, 'equivalent'))).toEqual(['limit-lowered']);
 });
 
+it('a change of a rate limit is shown once for all routes', async () => {
+  const routes = ['a', 'b', 'c'].map((id) => ({ id, path: `/${id}`, rateLimits: ['callers'] }));
+  const { differences } = await prove(manifestOf(routes, LIMITS), manifestOf(routes, limits({ allow: '6 per 1m' })));
+  expect(differences.map(({ rule }) => rule)).toEqual(['rate-limit-loosened']);
+  const removed = await prove(
+    manifestOf(routes, LIMITS),
+    manifestOf(
+      routes.map(({ id, path }) => ({ id, path })),
+      LIMITS,
+    ),
+  );
+  expect(removed.differences.map(({ message }) => message)).toEqual([
+    'the route "a" no longer has the rate limit "callers", like 2 more: sent 6 times, refused with 429 rate_limit_exceeded before, and now forwarded to "up" with 200',
+  ]);
+});
+
 it('an upstream without requests may change', async () => {
   const next = manifestOf(route(), { upstreams: { ...BASE.upstreams, other: { url: 'http://127.0.0.1:3' } } });
   expect((await prove(manifestOf(route()), next)).differences).toEqual([]);

@@ -11,34 +11,61 @@ import type { DiffContext, MatchedRoutePair } from '../diff/difference.ts';
 import { findingAtKey, matchedRoutes } from '../diff/matched-routes.ts';
 import { type Direction, directionOf, type ProofFinding } from './directions.ts';
 import { limitAttempts, ROUTE_PART } from './limit-attempts.ts';
+import type { Attempt } from './offline-side.ts';
 
-/** Yields the changes of the rate limits of each pair. */
+type Pairs = readonly MatchedRoutePair[];
+
+/** The pairs whose requests are tried. Thousands of routes may have a limit, and an attempt sends as many requests as it allows. */
+const MAX_PAIRS = 5;
+
+/** Yields the changes of rate limits, each once for all pairs that it counts. */
 export function* changedLimits(sides: DiffContext): Generator<ProofFinding> {
   const [before, now] = [limitsOf(sides.old), limitsOf(sides.next)];
   const successors = successorsOf(before, now, sides);
-  const kept = new Map<LimitPair, MatchedRoutePair[]>();
+  const [kept, removed, added] = [
+    new Map<string, MatchedRoutePair[]>(),
+    new Map<string, MatchedRoutePair[]>(),
+    new Map<string, MatchedRoutePair[]>(),
+  ];
   for (const pair of matchedRoutes(sides)) {
-    const added = new Set(pair.to.entry.rateLimits);
+    const others = new Set(pair.to.entry.rateLimits);
     for (const id of pair.from.entry.rateLimits ?? []) {
-      const successor = successors.get(id);
-      if (successor !== undefined && added.delete(successor.id)) getOrCreate(kept, successor, () => []).push(pair);
-      else yield found(pair, 'rate-limit-removed', `no longer has the rate limit "${id}"`, before.get(id));
+      const isKept = others.delete(successors.get(id)?.id ?? '');
+      getOrCreate(isKept ? kept : removed, id, () => []).push(pair);
     }
-    for (const id of added) yield found(pair, 'rate-limit-added', `has a new rate limit: "${id}"`, now.get(id));
+    for (const id of others) getOrCreate(added, id, () => []).push(pair);
   }
-  for (const [limits, pairs] of kept) {
+  for (const [id, pairs] of removed)
+    yield found(pairs, 'rate-limit-removed', `no longer has the rate limit "${id}"`, before.get(id));
+  for (const [id, pairs] of added) yield found(pairs, 'rate-limit-added', `has a new rate limit: "${id}"`, now.get(id));
+  for (const [id, pairs] of kept) {
+    const limits = successors.get(id);
+    if (limits === undefined) continue;
     yield* changesOf(limits, pairs, sides);
     yield* dividedCounts(limits, pairs);
   }
 }
 
-/** Returns the finding of a limit that only one manifest has. */
-function found(pair: MatchedRoutePair, rule: string, message: string, limit: DiffLimit | undefined): ProofFinding {
+/** Returns the finding of a limit at the first of the routes that have the same change. */
+function found(
+  pairs: Pairs,
+  rule: string,
+  message: string,
+  strict: DiffLimit | undefined,
+  loose?: DiffLimit,
+): ProofFinding {
+  const [pair] = pairs as [MatchedRoutePair];
+  const others = new Set(pairs.map(({ to }) => to)).size - 1;
   return {
-    ...findingAtKey(pair, rule, 'rateLimits', message),
-    direction: directionIn(rule, limit),
-    attempts: () => (limit === undefined ? [] : limitAttempts(pair, limit)),
+    ...findingAtKey(pair, rule, 'rateLimits', others === 0 ? message : `${message}, like ${others} more`),
+    direction: directionIn(rule, strict),
+    attempts: () => attemptsOf(pairs, strict, loose),
   };
+}
+
+function attemptsOf(pairs: Pairs, strict: DiffLimit | undefined, loose: DiffLimit | undefined): readonly Attempt[] {
+  if (strict === undefined) return [];
+  return pairs.slice(0, MAX_PAIRS).flatMap((pair) => limitAttempts(pair, strict, loose, pairs));
 }
 
 /** Returns the direction of a change. An old limit that only reported refused no request. */
@@ -47,35 +74,25 @@ function directionIn(rule: string, old: DiffLimit | undefined): Direction {
   return direction === 'looser' && old?.limit.mode === 'report' ? 'other' : direction;
 }
 
-function* changesOf(
-  limits: LimitPair,
-  pairs: readonly MatchedRoutePair[],
-  sides: DiffContext,
-): Generator<ProofFinding> {
+function* changesOf(limits: LimitPair, pairs: Pairs, sides: DiffContext): Generator<ProofFinding> {
   const { old, next } = limits;
   for (const change of [...changedLimit(limits, true), ...changedLimit(limits, false), ...changedSettings(limits)]) {
     const isStricter = change.rule === 'rate-limit-key' && countsMore(old, next, sides);
     const direction = isStricter ? 'stricter' : directionIn(change.rule, old);
-    for (const pair of pairs) {
-      const attempts = () =>
-        direction === 'stricter' ? limitAttempts(pair, next, old, pairs) : limitAttempts(pair, old, next, pairs);
-      yield { ...change, pair, direction, attempts };
-    }
+    const attempts = () => (direction === 'stricter' ? attemptsOf(pairs, next, old) : attemptsOf(pairs, old, next));
+    const [pair] = pairs as [MatchedRoutePair];
+    yield { ...change, pair, direction, attempts };
   }
 }
 
-/** Yields the pairs whose requests a limit by route counts apart, and counted together: their route was divided. */
-function* dividedCounts({ old, next }: LimitPair, pairs: readonly MatchedRoutePair[]): Generator<ProofFinding> {
+/** Yields the routes that were divided, so that a limit by route counts their requests apart. */
+function* dividedCounts({ old, next }: LimitPair, pairs: Pairs): Generator<ProofFinding> {
   if (![old, next].every(({ limit }) => limit.kinds.includes('route'))) return;
   for (const [{ route }, group] of Map.groupBy(pairs, ({ from }) => from)) {
+    const others = group.filter(({ to }) => to.route.id !== route.id);
     const message = `counts by route, and no longer with other requests of "${route.id}": the rate limit "${next.limit.id}"`;
-    if (new Set(group.map(({ to }) => to)).size === 1) continue;
-    for (const pair of group)
-      if (pair.to.route.id !== route.id)
-        yield {
-          ...found(pair, 'rate-limit-key', message, old),
-          attempts: () => limitAttempts(pair, old, next, group),
-        };
+    if (new Set(group.map(({ to }) => to)).size > 1 && others.length > 0)
+      yield found(group, 'rate-limit-key', message, old, next);
   }
 }
 
