@@ -14,12 +14,15 @@ import { build, type OutputAsset, type OutputChunk, type Plugin } from 'rolldown
 import { servedName, toScript } from '../src/admin/page.ts';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
-const EXTERNAL_PACKAGES = ['@opentelemetry/api', '@prometheus-io/client', 'jose'];
+const EXTERNAL_PACKAGES = ['@opentelemetry/api', 'jose'];
 /**
- * Modules that only those passes of http-proxy-3 use that the gateway replaces (`src/engine/gateway/upstream/http-proxy.ts`). They would
- * take 10 MB and 40 ms of each start.
+ * Modules of packages that the gateway does not use: those of the passes of http-proxy-3 that `src/engine/gateway/upstream/http-proxy.ts`
+ * replaces, and the metrics of clusters and those that are pushed. They would take 20 MB and 60 ms of each start.
  */
-const UNUSED_BY_PROXY = ['node:https', 'node:http2', 'node:tls', 'follow-redirects', 'debug'];
+const UNUSED_MODULES: Readonly<Record<string, readonly string[]>> = {
+  'http-proxy-3': ['node:https', 'node:http2', 'node:tls', 'follow-redirects', 'debug'],
+  '@prometheus-io/client': ['./lib/cluster', './lib/worker', './lib/pushgateway', '@opentelemetry/api'],
+};
 /** Packages that a usual manifest does not need. Each gets a file of its own, which is read on first use. */
 const LAZY_PACKAGES: Readonly<Record<string, string>> = {
   yaml: 'yaml.cjs',
@@ -28,7 +31,7 @@ const LAZY_PACKAGES: Readonly<Record<string, string>> = {
 };
 const LAZY_MODULE = '\0lazy:';
 const require = createRequire(import.meta.url);
-const UNUSED_MODULE = '\0unused-by-proxy';
+const UNUSED_MODULE = '\0unused';
 
 /** Without comments and white space, V8 holds half the text in memory. Names stay, for stack traces. */
 const MINIFY = { compress: false, mangle: false, codegen: true } as const;
@@ -55,14 +58,13 @@ await build({
     'cli/worker-entry': 'src/process/workers/worker-entry.ts',
     'cli/display-worker': 'src/admin/display-worker.ts',
   },
-  external: EXTERNAL_PACKAGES,
+  external: (id, importer) => EXTERNAL_PACKAGES.includes(id) && !isUnused(id, importer),
   platform: 'node',
   transform: docsUrl === undefined ? {} : { define: { DOCS_URL: JSON.stringify(docsUrl) } },
   plugins: [
     {
-      name: 'unused-by-proxy',
-      resolveId: (id, importer) =>
-        importer?.includes('/node_modules/http-proxy-3/') && UNUSED_BY_PROXY.includes(id) ? UNUSED_MODULE : undefined,
+      name: 'unused-modules',
+      resolveId: (id, importer) => (isUnused(id, importer) ? UNUSED_MODULE : undefined),
       // A function, because `debug` exports one that returns one.
       load: (id) => (id === UNUSED_MODULE ? 'module.exports = () => () => undefined;' : undefined),
     },
@@ -119,6 +121,12 @@ function readDocsUrl(): string | undefined {
   if (!/^https?:$/.test(protocol) || search !== '' || hash !== '')
     throw new Error(`DOCS_URL is "${text}"; write an http or https URL without a query`);
   return text.replace(/\/+$/, '');
+}
+
+function isUnused(id: string, importer = ''): boolean {
+  const isFor = ([name, unused]: [string, readonly string[]]) =>
+    unused.includes(id) && importer.includes(`/node_modules/${name}/`);
+  return Object.entries(UNUSED_MODULES).some(isFor);
 }
 
 /** Runs after the minifier, which would remove the escapes. */
