@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
+import { createRequire } from 'node:module';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
-import { constants, createGzip, gzip } from 'node:zlib';
 import { type AdminResponse, busyResponse } from './admin-endpoint.ts';
 import type { AdminMetrics } from './admin-metrics.ts';
 import { type CpuBudget, SLICE_MS } from './cpu-budget.ts';
@@ -10,11 +10,15 @@ import { type CpuBudget, SLICE_MS } from './cpu-budget.ts';
 /** Compressing a shorter body takes longer than sending it uncompressed. */
 const MIN_COMPRESSED_BYTES = 1_024;
 
-const compress = promisify(gzip);
+/** Loaded on first use: it takes 4 MB. */
+const require = createRequire(import.meta.url);
+const loadZlib = (): typeof import('node:zlib') => require('node:zlib');
+/** `Z_BEST_SPEED` */
+const FASTEST = { level: 1 };
 
 async function sendBuffered(response: ServerResponse, content: AdminResponse, body: Buffer): Promise<void> {
   const isCompressed = body.length >= MIN_COMPRESSED_BYTES && acceptsGzip(response);
-  const bytes = isCompressed ? await compress(body, { level: constants.Z_BEST_SPEED }) : body;
+  const bytes = isCompressed ? await promisify(loadZlib().gzip)(body, FASTEST) : body;
   if (!response.destroyed) writeHead(response, content, isCompressed, bytes.length).end(bytes);
 }
 
@@ -94,7 +98,7 @@ export function createResponseWriter(cpuBudget: CpuBudget, metrics: AdminMetrics
     const writing: ResponseInProgress = { response, offeredAt: undefined };
     inProgress.add(writing);
     const slices = Readable.from(slicesOf(chunks, writing), { objectMode: true, highWaterMark: 1 });
-    const compression = isCompressed ? [createGzip({ level: constants.Z_BEST_SPEED })] : [];
+    const compression = isCompressed ? [loadZlib().createGzip(FASTEST)] : [];
     try {
       await pipeline([slices, ...compression, response]);
     } catch (error) {

@@ -16,11 +16,6 @@ export function sendRequest(url: string, options: https.RequestOptions, body?: B
   });
 }
 
-/** Returns the code of an error of the system, and any other error as a text. */
-export function errorCode(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : String(error);
-}
-
 /** Trusts only this certificate, by its fingerprint: the names in it are those that other machines use. */
 export function pinnedCertificate(certificate: string | undefined): https.RequestOptions {
   if (certificate === undefined) return {};

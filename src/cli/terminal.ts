@@ -78,3 +78,8 @@ export class UsageError extends Error {}
 
 /** The command failed for a reason other than the manifest, such as an unreadable file. */
 export class CommandError extends Error {}
+
+/** Returns the code of an error of the system, and any other error as a text. */
+export function errorCode(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : String(error);
+}

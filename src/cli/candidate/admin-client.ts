@@ -6,8 +6,8 @@ import { parseJson } from '../../engine/json-pointer.ts';
 import { printable } from '../../engine/problem/problem.ts';
 import { isMap } from '../../engine/schema/schema-walk.ts';
 import type { ChangeCounts } from '../fail-on.ts';
-import { errorCode, pinnedCertificate, sendRequest, TOKEN_VARIABLE } from '../send-request.ts';
-import { CommandError } from '../terminal.ts';
+import { pinnedCertificate, sendRequest, TOKEN_VARIABLE } from '../send-request.ts';
+import { CommandError, errorCode } from '../terminal.ts';
 
 /** The address of an admin API, and the credentials for it. */
 interface AdminConnection {

@@ -4,8 +4,8 @@ import { readOverrides } from '../address-options.ts';
 import { readLocalAdmin } from '../admin-address.ts';
 import { chooseManifest, SINGLE_MANIFEST_OPTIONS } from '../named-manifest.ts';
 import { parseArguments, valueOption } from '../parse-arguments.ts';
-import { errorCode, pinnedCertificate, sendRequest, TOKEN_VARIABLE } from '../send-request.ts';
-import { type ExitCode, type Options, type Terminal, UsageError, type Verb } from '../terminal.ts';
+import { pinnedCertificate, sendRequest, TOKEN_VARIABLE } from '../send-request.ts';
+import { type ExitCode, errorCode, type Options, type Terminal, UsageError, type Verb } from '../terminal.ts';
 
 const DEFAULT_TIMEOUT = '2s';
 

@@ -7,8 +7,8 @@ import { parseHttpUrl } from '../../engine/settings/address.ts';
 import { DEFAULT_MANIFEST, MANIFEST_OPTIONS, namedManifest } from '../named-manifest.ts';
 import { parseArguments, valueOption } from '../parse-arguments.ts';
 import { SCHEMA_FOLDER } from '../schema.ts';
-import { errorCode, sendRequest } from '../send-request.ts';
-import { CommandError, type Options, type Terminal, UsageError, type Verb } from '../terminal.ts';
+import { sendRequest } from '../send-request.ts';
+import { CommandError, errorCode, type Options, type Terminal, UsageError, type Verb } from '../terminal.ts';
 import { unwritableFileError } from '../write-file-atomic.ts';
 import { type Starter, starterManifest, starterTestFile } from './starter-files.ts';
 

@@ -1,6 +1,10 @@
+import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
-import { brotliDecompress, crc32, gunzip, inflate, zstdDecompress } from 'node:zlib';
 import { getAllHeaders, type RawHeaders } from '../../http1/raw-headers.ts';
+
+/** Loaded on first use: it takes 4 MB. */
+const require = createRequire(import.meta.url);
+const loadZlib = (): typeof import('node:zlib') => require('node:zlib');
 
 /** The body cannot be decoded, or can be decoded in two ways. The message is a reason for the log. */
 export class ContentDecodingError extends Error {}
@@ -17,19 +21,20 @@ type Decode = (
 ) => Promise<DecodedBody>;
 
 interface Decoder {
-  readonly decode: Decode;
+  /** The name of its function in `node:zlib`. */
+  readonly decode: 'gunzip' | 'inflate' | 'brotliDecompress' | 'zstdDecompress';
   /** False if the body has several streams. Some formats allow this, and some decoders read only the first stream. */
   readonly isSingleStream: (body: Buffer, decoded: Buffer) => boolean;
 }
 
-const GZIP: Decoder = { decode: promisify(gunzip) as unknown as Decode, isSingleStream: endsWithChecksumOf };
+const GZIP: Decoder = { decode: 'gunzip', isSingleStream: endsWithChecksumOf };
 
 const DECODERS: ReadonlyMap<string, Decoder> = new Map([
   ['gzip', GZIP],
   ['x-gzip', GZIP],
-  ['deflate', { decode: promisify(inflate) as unknown as Decode, isSingleStream: () => true }],
-  ['br', { decode: promisify(brotliDecompress) as unknown as Decode, isSingleStream: () => true }],
-  ['zstd', { decode: promisify(zstdDecompress) as unknown as Decode, isSingleStream: hasOneZstdFrame }],
+  ['deflate', { decode: 'inflate', isSingleStream: () => true }],
+  ['br', { decode: 'brotliDecompress', isSingleStream: () => true }],
+  ['zstd', { decode: 'zstdDecompress', isSingleStream: hasOneZstdFrame }],
 ]);
 
 /**
@@ -46,7 +51,8 @@ export async function decodeBody(headers: RawHeaders, body: Buffer, limitBytes: 
   if (decoder === undefined) throw new ContentDecodingError('encoding_unknown');
   let decoded: DecodedBody;
   try {
-    decoded = await decoder.decode(body, { info: true, maxOutputLength: limitBytes });
+    const decode = promisify(loadZlib()[decoder.decode]) as unknown as Decode;
+    decoded = await decode(body, { info: true, maxOutputLength: limitBytes });
   } catch {
     throw new ContentDecodingError('encoding_invalid');
   }
@@ -69,7 +75,10 @@ const SIGNATURE =
 
 /** True if the body is a single member: gzip ends with the checksum and length of its last member (RFC 1952 section 2.3.1). */
 function endsWithChecksumOf(body: Buffer, decoded: Buffer): boolean {
-  return body.readUInt32LE(body.length - 8) === crc32(decoded) && body.readUInt32LE(body.length - 4) === decoded.length;
+  return (
+    body.readUInt32LE(body.length - 8) === loadZlib().crc32(decoded) &&
+    body.readUInt32LE(body.length - 4) === decoded.length
+  );
 }
 
 const MAGIC = 0xfd2fb528;
