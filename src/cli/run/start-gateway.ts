@@ -89,9 +89,9 @@ export async function startGateway(start: GatewayStart) {
   fetchSigningKeys(activeManifest());
   logCertificates(plan, log.logger);
   terminal.onSignal((signal) => handleSignal(signal, reloader, terminal.stop, log));
-  await warmUpWorkers(workers, terminal.stop, log);
   // The first scrape would otherwise delay requests for as long as its library takes to load.
   if (admin !== undefined && !terminal.stop.aborted) await import('../../admin/metrics/prometheus-renderer.ts');
+  await warmUpWorkers(workers, terminal.stop, log);
   isWarm = true;
   return {
     url: urlOf(bound, plan.server.tls !== undefined),
