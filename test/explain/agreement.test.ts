@@ -6,12 +6,10 @@ import { explain } from '../../src/prove/explain/explain-request.ts';
 import type { Explanation } from '../../src/prove/explain/explanation.ts';
 import { type OfflineRequest, requestBytes } from '../../src/prove/offline/request-bytes.ts';
 import { type AnyManifest, anyManifest, anyUrl, matchingUrl } from '../support/any-manifest.ts';
-import { startGateway, type TestGateway, worldOf } from '../support/gateway.ts';
-import { type Issuer, startIssuer } from '../support/issuer.ts';
+import { PUBLIC_ALL, worldOf } from '../support/gateway.ts';
 import { type RawResponse, sendRequest } from '../support/raw.ts';
 import { cases } from '../support/runs.ts';
-import { eventually } from '../support/site.ts';
-import { startUpstream, type Upstream } from '../support/upstream.ts';
+import { eventually, type Site, startSite } from '../support/site.ts';
 
 /** The number of requests: enough for every common outcome. */
 const REQUESTS = Math.max(cases(1_200), 360);
@@ -20,33 +18,23 @@ const PER_MANIFEST = 30;
 const ROLES = ['admin', 'user', 'guest'] as const;
 type Role = (typeof ROLES)[number];
 
-let issuer: Issuer;
-let upstream: Upstream;
-let running: TestGateway;
+let site: Site;
 const tokens = new Map<Role, string>();
 /** A token with the signature of another key. */
 let foreignToken: string;
 
 beforeAll(async () => {
-  issuer = await startIssuer();
-  upstream = await startUpstream((_request, response) => void response.end());
-  running = await startGateway(`version: 1
-listen: 127.0.0.1:0
-upstreams: { up: { url: '${upstream.url}' } }
-routes: [{ id: first, method: GET, path: /, upstream: up, access: public }]
-`);
-  for (const role of ROLES) tokens.set(role, await issuer.token({ company_role: role }));
-  const [, claims = ''] = (await issuer.token()).split('.');
+  site = await startSite(PUBLIC_ALL);
+  // Responses of logins without a token.
+  site.respond = (_request, response) => void response.end();
+  for (const role of ROLES) tokens.set(role, await site.issuer.token({ company_role: role }));
+  const [, claims = ''] = (await site.issuer.token()).split('.');
   const { privateKey } = await generateKeyPair('ES256');
   const unsigned = new SignJWT(JSON.parse(Buffer.from(claims, 'base64url').toString()));
   foreignToken = await unsigned.setProtectedHeader({ alg: 'ES256', kid: 'one' }).sign(privateKey);
 });
 
-afterAll(async () => {
-  await running.close();
-  await upstream.close();
-  await issuer.close();
-});
+afterAll(() => site.close());
 
 const commonHeader = fc.constantFrom(
   ['X-Debug', '1'],
@@ -128,7 +116,7 @@ describe('explain', () => {
           const loaded = load({ path: 'gateway.yaml', text }, worldOf());
           fc.pre(loaded.plan !== undefined);
           if (loaded.plan === undefined) return;
-          running.swap(text);
+          site.gateway.swap(text);
           for (const { method, targetIn, headers: others, body, caller: anyCaller } of requests) {
             const caller = anyCaller === 'foreign' ? undefined : anyCaller;
             const headers = anyCaller === 'foreign' ? [...others, 'Authorization', 'Bearer foreign'] : others;
@@ -173,8 +161,8 @@ const COMMON_OUTCOMES = [
 function manifestText(manifest: AnyManifest): string {
   const text = JSON.stringify(manifest);
   return text
-    .replaceAll('http://127.0.0.1:9/jwks.json', issuer.jwksUrl)
-    .replaceAll('"http://127.0.0.1:9"', `"${upstream.url}"`);
+    .replaceAll('http://127.0.0.1:9/jwks.json', site.issuer.jwksUrl)
+    .replaceAll('"http://127.0.0.1:9"', `"${site.upstream.url}"`);
 }
 
 /** The part of an outcome that is observable at a running gateway. */
@@ -204,6 +192,7 @@ async function sendToGateway(request: OfflineRequest, caller: Role | undefined):
   const token = caller && tokens.get(caller);
   const authorization = token === undefined ? [] : ['Authorization', `Bearer ${token}`];
   const { chunks } = requestBytes({ ...request, headers: [...request.headers, ...authorization] });
+  const { gateway: running, upstream } = site;
   const lines = running.lines.length;
   const before = upstream.requests.length;
   const response = await sendRequest(running.port, Buffer.concat(chunks));

@@ -143,6 +143,7 @@ export class RandomCases {
     const routes: Json[] = [];
     const count = 1 + this.#random(6);
     for (let index = 0; index < count; index += 1) routes.push(this.#route(index, issuers));
+    if (this.#random(4) === 0) routes.push(...this.#twin(this.#one(...routes)));
     const jwt = (issuer: string) => ({ jwks: 'https://k.example/keys', algorithms: ['ES256'], issuer, audience: 'a' });
     const tokens =
       issuers.length === 0
@@ -179,12 +180,32 @@ export class RandomCases {
     };
   }
 
+  /** Returns the manifest after one or two changes. It may have errors. */
+  changed(manifest: Json): Json {
+    const other = this.manifest();
+    const routes = [...(manifest['routes'] as Json[])];
+    let top: Json = {};
+    for (let count = 1 + this.#random(2); count > 0; count -= 1) {
+      const index = this.#random(routes.length);
+      const another = this.#one(...(other['routes'] as Json[]));
+      const change = this.#random(8);
+      if (change === 0) routes.splice(index, 1);
+      else if (change === 1) routes.push({ ...another, id: 'added' });
+      else if (change === 2) top = { ...top, ...this.#member(other, 'auth', 'cors', 'server', 'upstreams') };
+      else {
+        const { id: _id, ...members } = { ...routes[index], ...another };
+        routes[index] = { ...routes[index], ...this.#member(another, ...Object.keys(members)) };
+      }
+    }
+    return JSON.parse(JSON.stringify({ ...manifest, ...top, routes }));
+  }
+
   request({ routes, auth }: Json): CaseRequest {
     const method = this.#one('GET', 'GET', 'GET', 'POST', 'POST', 'HEAD', 'PUT', 'DELETE', 'OPTIONS', 'PATCH', 'TRACE');
     const body: { body?: string } =
       method === 'GET' || method === 'HEAD'
         ? this.#maybe(8, { body: 'one' })
-        : this.#maybe(2, { body: this.#one(...Object.keys(BODIES)) }, 3);
+        : this.#maybe(3, { body: this.#one(...Object.keys(BODIES)) }, 2);
     const headers: [string, string][] = [
       ['Host', this.#one('one.example', 'one.example', 'One.example:80', 'two.example')],
     ];
@@ -209,6 +230,12 @@ export class RandomCases {
   /** Returns the value in `share` of `of` cases, otherwise nothing. */
   #maybe(of: number, value: Json, share = 1): Json {
     return this.#random(of) < share ? value : {};
+  }
+
+  /** Returns one of the members of a value, which is `undefined` if that has none. */
+  #member(value: Json, ...names: readonly string[]): Json {
+    const name = this.#one(...names);
+    return { [name]: value[name] };
   }
 
   #role(): unknown {
@@ -324,6 +351,23 @@ export class RandomCases {
       ...(access === 'protected' &&
         this.#maybe(6, { forward: this.#one<unknown>(false, { 'X-Mail': '/mail' }, { 'X-Account': false }) })),
     };
+  }
+
+  /** Returns a route whose path differs only in letter case, and one behind both. */
+  #twin({ path, method }: Json): Json[] {
+    if (!/\/[a-z]/i.test(String(path))) return [];
+    const access = () => this.#one('public', 'protected');
+    const swapped = (text: string) => (text === text.toLowerCase() ? text.toUpperCase() : text.toLowerCase());
+    return [
+      { id: 'twin', method, path: String(path).replace(/(?<=\/)[a-z]/i, swapped), access: access(), upstream: 'two' },
+      {
+        id: 'behind',
+        method: 'any',
+        path: String(path).replace(/(?<=\/)[a-z][^/]*/i, '{first}'),
+        access: access(),
+        upstream: 'up',
+      },
+    ];
   }
 
   #target(routes: readonly Json[]): string {
@@ -445,8 +489,9 @@ export class RandomCases {
     if (kind === 2) return 'invalid';
     const role = this.#one<unknown>('admin', 'admin', 'user', 'guest', 'Admin', 7, undefined);
     const list = this.#one<unknown>(['admin'], ['x', 'user'], [], 'user admin', 'guest user');
-    const issuer = this.#one('one', 'one', 'two', 'three');
-    const hasIssuer = Array.isArray(tokens) && tokens.length > 1;
+    const names = [tokens].flat().map((method) => (method as { name?: string }).name ?? '');
+    const issuer = this.#one(...names);
+    const hasIssuer = names.length > 1;
     const claims = {
       role: this.#random(4) === 0 ? list : role,
       roles: this.#random(4) === 0 ? role : list,

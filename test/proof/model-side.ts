@@ -12,7 +12,7 @@ export type DecidedOutcome = Pick<SideOutcome, 'isServed' | 'target' | 'seen'>;
 /** Returns the decision of the model, which has no rate limits. */
 export function modelDecision(
   { manifest }: DiffSide,
-  { method, url, role, issuer, headers = [], body, bodyBytes = 0 }: DiffRequest,
+  { method, url, role, issuer, token, headers = [], body, bodyBytes = 0 }: DiffRequest,
 ): ReturnType<typeof expectedOf> {
   const request = createOfflineRequest(method, url, headers, undefined);
   const pairs = pairsOf(request.headers);
@@ -21,7 +21,10 @@ export function modelDecision(
     method,
     target: request.target,
     headers: hasHost ? pairs : [['Host', 'localhost'], ...pairs],
-    caller: role === undefined || manifest.auth === undefined ? 'none' : callerOfRole(manifest, role, issuer),
+    caller:
+      role === undefined || manifest.auth === undefined
+        ? 'none'
+        : { ...callerOfRole(manifest, role, issuer), ...(token && { claims: token }) },
     body: bodyBytes === 0 ? body : (body ?? '').padEnd(bodyBytes),
   });
 }

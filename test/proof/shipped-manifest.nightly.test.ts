@@ -1,14 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { getOrCreate } from '../../src/engine/get-or-create.ts';
 import { load } from '../../src/engine/load.ts';
 import { createDiffSide, type DiffSide } from '../../src/prove/diff/side.ts';
-import { createOfflineSide } from '../../src/prove/proof/offline-side.ts';
 import { proveChange } from '../../src/prove/proof/prove-change.ts';
 import { mutate } from '../diff/mutations.ts';
 import { randomOf } from '../model/random-case.ts';
 import { cases, SEED } from '../support/runs.ts';
+import { createModelDecider } from './model-side.ts';
 import { resultsOf } from './support.ts';
 
 const ROOT = new URL('../../', import.meta.url);
@@ -23,9 +22,7 @@ function sideOf(path: string, text: string): DiffSide | undefined {
 
 const text = readFile('gateway.yaml');
 const old = sideOf('old.yaml', text) as DiffSide;
-const oldGateway = createOfflineSide(old);
-/** The outcomes of the old manifest, which are the same for each change. */
-const outcomes = new Map<string, ReturnType<typeof oldGateway>>();
+const decideBefore = createModelDecider(old);
 
 /** Requests for each route of both manifests, by each caller. */
 function requestsOf(next: DiffSide) {
@@ -52,11 +49,11 @@ it('proofs about changes of the shipped manifest agree with requests for all rou
     if (resultsOf(proof).shown.length > 0) counts.shown += 1;
     if (!proof.holds) continue;
     counts.holds += 1;
-    const gateway = createOfflineSide(next);
+    const decideNow = createModelDecider(next);
     for (const request of requestsOf(next)) {
-      const now = await gateway(request);
+      const now = await decideNow(request);
       if (!now.isServed) continue;
-      const before = await getOrCreate(outcomes, JSON.stringify(request), () => oldGateway(request));
+      const before = await decideBefore(request);
       expect([before.isServed, before.target], `${mutation?.path}: ${JSON.stringify(request)}`).toEqual([
         true,
         now.target,

@@ -50,7 +50,7 @@ export function createPathReader(patterns: readonly Pattern[]): (path: string) =
   function readerOf(form: LiteralForm) {
     const fold = (segment: string, position: number) => {
       const text = foldSegment(segment);
-      if (form === 'folded' || !changed.has(text)) return text;
+      if (form === 'folded' || !(changed.has(text) || text.includes('%252f'))) return text;
       return unfolded.has(`${position} ${segment}`) ? segment : foldSegment(segment, true);
     };
     const isOther = (segment: string, text: string, position: number) =>
@@ -60,7 +60,7 @@ export function createPathReader(patterns: readonly Pattern[]): (path: string) =
       const found = readPath(path, reader);
       // The last form is for servers that decode slashes after all else, and merge them.
       const paths = [...(found?.written ?? []), ...(found?.normalized ?? [])].flatMap((one) =>
-        one.includes('%252f') ? [one, one.replaceAll(/(?:%252f|\/)+/g, '/')] : [one],
+        /%252f/i.test(one) ? [one, one.replaceAll(/(?:%252f|\/)+/gi, '/')] : [one],
       );
       return found && paths.map((one) => ({ path: one, form }));
     };

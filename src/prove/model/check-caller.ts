@@ -25,7 +25,7 @@ export function checkCaller(manifest: Manifest, route: RouteEntry, token: Token)
 
 /** Checks a token in the response of a route with `login`. @param isListed true at a place that `login` names */
 export function checkLoginToken(manifest: Manifest, route: RouteEntry, token: Token, isListed: boolean): void {
-  // `login` holds the response of the upstream. A token at a place that it names must be valid for the method `login.issuer`, by default the first one: otherwise 502 `login_response_refused`.
+  // On a route with `login`, public or not, the gateway checks the response of the upstream before the client gets it. A token at a place that it names must be valid for the method `login.issuer`, by default the first one: otherwise 502 `login_response_refused`.
   if (token === 'none') return;
   const issuer = token === 'invalid' ? undefined : (token.issuer ?? '');
   const method = methodsOf(manifest).find(({ name }) => name === issuer || issuer === '');

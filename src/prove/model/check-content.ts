@@ -18,7 +18,7 @@ export function areValidParameters(route: RouteEntry, path: string, query: strin
   const valueAt = (name: string) => decode(segments[route.path.split('/').indexOf(`{${name}}`)] ?? '') ?? '';
   const params = Object.entries(route.params?.properties ?? {});
   if (!params.every(([name, schema]) => request.isValidParameter(schema, valueAt(name)))) return false;
-  // `headers` are all lines of a header, in every spelling. `Connection` does not name it.
+  // `headers` are all lines of a header, also in spellings such as `x_tenant` for `X-Tenant`. A header that `Connection` names is not valid.
   const named = (headerOf(request, 'connection') ?? '').split(',').map((name) => foldHeaderName(name.trim()));
   const headers = Object.entries(route.headers?.properties ?? {}).map(([name, schema]) => {
     const lines = request.headers.filter(([other]) => foldHeaderName(other) === foldHeaderName(name));
@@ -41,7 +41,7 @@ function isValidQuery(
   for (const pair of query.slice(1).split('&').filter(Boolean)) {
     const [encoded = ''] = pair.split('=', 1);
     const [name = encoded, value] = [form(encoded), form(pair.slice(encoded.length + 1))];
-    // `query` are all values of a listed name, decoded, with `+` as a blank.
+    // `query` are all values of a listed name, decoded, with `+` as a blank. Each of them must be valid.
     const schema = Object.hasOwn(properties, name) ? properties[name] : undefined;
     if (schema !== undefined && (value === undefined || !isValidParameter(schema, value))) return false;
     // A name that is not listed is refused with `unknown: refuse`, and always if some server reads it as a listed one: in another letter case, or with `_`, `-` or blanks.

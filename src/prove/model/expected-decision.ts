@@ -32,7 +32,7 @@ interface ExpectedDecision {
 export function expectedDecision(manifest: Manifest, request: ModelRequest): ExpectedDecision {
   const { method, target, caller, body } = request;
   const found: { route?: RouteEntry; reported: RefusalCode[] } = { reported: [] };
-  // With `cors`, pages of its `origins` may read every response, refusals too. `*` allows every origin.
+  // With `cors`, every response, refusals too, allows pages of its `origins` to read it. `*` allows every origin.
   const origin = manifest.cors?.origins.find((one) => one === '*' || one === headerOf(request, 'origin'));
   const common = () => ({ route: found.route?.id, origin, reported: found.reported });
   const respond = (status: number) => ({ kind: 'responded', status, ...common() }) as const;
@@ -41,32 +41,28 @@ export function expectedDecision(manifest: Manifest, request: ModelRequest): Exp
     const count = request.headers.length + (caller === 'none' ? 0 : 1);
     if (count > manifest.server.limits.headers) refuse('headers_too_large');
     // A request whose `Via` has the name `server.via` leads back to this gateway: 508 `loop_detected`.
-    const via =
-      headerOf(request, 'via')
-        ?.toLowerCase()
-        .split(/[\t ]*,[\t ]*/) ?? [];
     const isOwn = (member: string) => (member.split(' ')[1] ?? '') === manifest.server.via?.toLowerCase();
-    if (via.some(isOwn)) refuse('loop_detected');
+    if (listOf(request, 'via').some(isOwn)) refuse('loop_detected');
     // `OPTIONS *` is about the gateway itself and gets 204.
     if (method === 'OPTIONS' && target === '*') return respond(204);
     // The path has one reading: otherwise 400. See [Paths with two readings](#paths-with-two-readings).
     const keepsSlashes = manifest.routes.some(({ encodedSlash }) => encodedSlash === 'keep');
     const { path, query } = readTarget(target, headerOf(request, 'host') ?? '', keepsSlashes);
-    // With `cors`, a preflight gets 204 without a token if a route has its path, and otherwise 404. It is an OPTIONS request with `Origin` and `Access-Control-Request-Method`, without a body.
+    // With `cors`, a preflight gets 204 without a token if a route has its path, and otherwise 404. It is an OPTIONS request with `Origin` and `Access-Control-Request-Method`, without a body. Without `cors` it is a request like any other.
     const hasHeader = (name: string) => headerOf(request, name) !== undefined;
     const isPreflight = hasHeader('origin') && hasHeader('access-control-request-method') && body === undefined;
     if (manifest.cors && method === 'OPTIONS' && isPreflight)
       return allowedMethods(manifest, path).length > 0 ? respond(204) : refuse('route_unknown');
     // A route has the path and the method: otherwise 404 or 405. See [The route of a request](#the-route-of-a-request).
     const route = findRoute(manifest, method, path);
-    // The route allows the page that opens a WebSocket: otherwise 403. See [WebSockets](#websockets).
+    // A WebSocket handshake is complete, and the route allows its page: otherwise 400, 426 or 403. See [WebSockets](#websockets).
     if (isHandshake(route, request)) checkHandshake(request);
     found.route = route;
     if (isHandshake(route, request)) checkOrigin(manifest, route, request);
     // Rate limits by address or header count here: 429 `rate_limit_exceeded`. Those by caller or route count after the checks of the caller, and those by body after the body.
     // On a protected route, the caller has a token and a role: otherwise 401 or 403. See [Callers](#callers).
     const claims = route.access === 'protected' ? checkCaller(manifest, route, caller) : [];
-    // Parameters and body are valid: otherwise 400, 413 or 415. See [Parameters and bodies](#parameters-and-bodies).
+    // Parameters and body are valid: otherwise 400, 413 or 415. See [Parameters and bodies](#parameters-and-bodies). A client that sent `Expect: 100-continue` gets `100 Continue` when only checks of the body are left.
     const report = (code: RefusalCode) =>
       void (route.validation === 'report' ? found.reported.push(code) : refuse(code));
     if (!areValidParameters(route, path, query, request)) report('parameter_invalid');
@@ -75,7 +71,7 @@ export function expectedDecision(manifest: Manifest, request: ModelRequest): Exp
     if (route.respond) return respond(route.respond.status);
     if (route.redirect)
       return { ...respond(route.redirect.status), location: locationOf(route.path, route.redirect, path, query) };
-    // Every other route forwards the request. The client gets the response of the upstream as it is, for example 202 with a job.
+    // Every other route forwards the request. The client gets the response of the upstream as it is, for example 202 with a job. With `login`, the gateway checks it first. See [Callers](#callers).
     const headers = forwardedHeaders(manifest, route, request, claims);
     return { kind: 'forwarded', upstream: route.upstream, target: pathFor(route, path) + query, headers, ...common() };
   } catch (refusal) {
@@ -85,16 +81,19 @@ export function expectedDecision(manifest: Manifest, request: ModelRequest): Exp
   }
 }
 
+function listOf(request: ModelRequest, name: string): string[] {
+  const values = headerOf(request, name)?.toLowerCase();
+  return values?.split(/[\t ]*,[\t ]*/) ?? [];
+}
+
 // ## WebSockets
 //
-// A GET request with `Upgrade: websocket` is a WebSocket handshake on routes with `websocket`. On other routes it is a plain request.
+// A GET request with `Connection: Upgrade` and `Upgrade: websocket` is a handshake on routes with `websocket`. On other routes it is a plain request, and these headers end at the gateway.
 
 function isHandshake({ websocket }: RouteEntry, request: ModelRequest): boolean {
-  const options = headerOf(request, 'connection')
-    ?.toLowerCase()
-    .split(/[\t ]*,[\t ]*/);
-  const isUpgrade = options?.includes('upgrade') && headerOf(request, 'upgrade')?.toLowerCase() === 'websocket';
-  return websocket !== false && request.method === 'GET' && isUpgrade === true;
+  const isUpgrade = listOf(request, 'connection').includes('upgrade');
+  const isWebsocket = websocket !== false && headerOf(request, 'upgrade')?.toLowerCase() === 'websocket';
+  return request.method === 'GET' && isUpgrade && isWebsocket;
 }
 
 function checkHandshake(request: ModelRequest): void {
@@ -105,7 +104,7 @@ function checkHandshake(request: ModelRequest): void {
 }
 
 function checkOrigin({ cors, server }: Manifest, { websocket }: RouteEntry, request: ModelRequest): void {
-  // A handshake without `Origin` passes, since browsers always send it. With `Sec-Fetch-Site: cross-site` or `same-site` its origin is `null`.
+  // A handshake without `Origin` passes, since browsers always send it. If it has `Sec-Fetch-Site: cross-site` or `same-site` instead, its origin counts as `null`.
   const isSameSite = ['none', 'same-origin'].includes(headerOf(request, 'sec-fetch-site') ?? 'none');
   const origin = headerOf(request, 'origin') ?? (isSameSite ? undefined : 'null');
   // The origin must be in `websocket.origins`, or with `websocket: true` in `cors.origins`. `*` allows every origin.

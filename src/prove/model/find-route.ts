@@ -9,7 +9,7 @@ import { decode, refuse } from './model-request.ts';
 // The gateway matches and forwards a path as it was sent. It refuses a path that two servers could read differently.
 
 export function readTarget(target: string, host: string, keepsSlashes: boolean) {
-  // A target consists of visible ASCII characters without `#`. Any other one gets 400 `message_malformed`.
+  // A target is a path, with or without a query, or a URL: visible ASCII characters without `#`. Any other one gets 400 `message_malformed`.
   if (!/^[!-"$-~]+$/.test(target)) refuse('message_malformed');
   // A URL stands for its path and query. Its host and port must be those of `Host`: otherwise 400 `message_malformed`.
   const [start = '', scheme = '', authority = ''] = /^(https?):\/\/([^/?]*)/i.exec(target) ?? [];
@@ -17,7 +17,7 @@ export function readTarget(target: string, host: string, keepsSlashes: boolean) 
   const origin = start === '' ? target : target.slice(start.length).replace(/^(?!\/)/, '/');
   if (!origin.startsWith('/') || (start !== '' && bare(authority) !== bare(host))) refuse('message_malformed');
   const [path = ''] = origin.split('?', 1);
-  // An escaped slash is refused, unless some route has `encodedSlash: keep`. The parts around it then follow the rules of segments.
+  // An escaped slash gets 400 `path_ambiguous`, unless some route has `encodedSlash: keep`. The parts around it then follow the rules of segments.
   const parts = segmentsOf(path).flatMap((segment) => (keepsSlashes ? segment.split(/%2f/i) : [segment]));
   if (parts.some(isAmbiguous)) refuse('path_ambiguous');
   // The query may be anything. It is forwarded as it was sent.
@@ -31,7 +31,7 @@ function isAmbiguous(segment: string): boolean {
   // It gets 400 for escapes of letters, digits, `-`, `.`, `_`, `~`, slashes, backslashes and control characters, and for escapes of escapes.
   const escaped = decode(segment.match(/%[0-7][0-9A-Fa-f]/g)?.join('') ?? '') ?? '';
   if (/[A-Za-z0-9._~/\\-]/.test(escaped) || /[\0-\x1f\x7f-\x9f]|%[0-9A-Fa-f]{2}/.test(text)) return true;
-  // It gets 400 for a segment that is `.`, `..` or empty to a server that removes blanks, and the text after `;`, `?` or `#`.
+  // It gets 400 for a segment that is `.`, `..` or empty to a server that removes blanks and the text after `;`, `?` or `#`.
   return /^\s*\.\.?\s*(?:[;?#]|$)|^\s*(?:;|$)/.test(text);
 }
 
@@ -79,7 +79,7 @@ function methodsOf({ method, path }: RouteEntry, { routes }: Manifest): readonly
 }
 
 function mostSpecific(routes: readonly RouteEntry[], path: readonly string[], read: (text: string) => string) {
-  // Text matches only itself: letter case and escapes matter. `{name}` matches one segment, and `/**` any number of them.
+  // Text in the path of a route matches only itself: letter case and escapes matter. `{name}` matches one segment, and `/**` any number of them or none.
   const matching = routes.filter((route) => {
     const pattern = segmentsOf(route.path.replace(/\/\*\*$/, ''));
     const hasLength = route.path.endsWith('/**') ? path.length >= pattern.length : path.length === pattern.length;
@@ -100,8 +100,9 @@ function readings(manifest: Manifest, path: string, literal: (text: string) => s
   const patterns = manifest.routes.map((route) => segmentsOf(route.path));
   const texts = patterns.flat();
   const waysOf = (segment: string, at: number) => {
-    // Servers that ignore letter case compare folded segments with folded text of routes. Other servers compare segments that keep their letter case with the text of routes as it is written. A segment keeps its letter case only where text of a route folds to the same and is not folded: elsewhere, all these servers agree.
-    const keepsCase = literal === asWritten && texts.some((one) => fold(one) !== one && fold(one) === fold(segment));
+    // Servers that ignore letter case compare folded segments with folded text of routes. Other servers compare segments that keep their letter case with the text of routes as it is written. A segment keeps its letter case only if it has an escaped slash, or if text of a route folds to the same and is not folded: otherwise, all these servers agree.
+    const isLike = (one: string) => (fold(one) !== one && fold(one) === fold(segment)) || /%2f/i.test(segment);
+    const keepsCase = literal === asWritten && texts.some(isLike);
     // A segment of dots, blanks and invisible characters can be read as nothing. Every other segment can be read as it was sent, or as its folded text, each of them for itself. A segment that some route has in this spelling at this place is only read as servers read that route.
     const isWritten = patterns.some((pattern) => pattern[at] === segment);
     const text = isWritten ? literal(segment) : fold(segment, keepsCase ? visibleText : foldVisible);
@@ -118,8 +119,9 @@ function readings(manifest: Manifest, path: string, literal: (text: string) => s
   const append = (before: readonly string[], way: readonly string[]) =>
     before.flatMap((start) => way.map((text) => `${start}/${text}`));
   const read = all.flatMap((ways) => ways.reduce<readonly string[]>(append, ['']));
-  // Servers keep empty segments, or skip them.
-  return read.flatMap((one) => [segmentsOf(one), segmentsOf(one).filter((text) => text !== '')]);
+  // Servers keep empty segments, or skip them. Some of these decode escaped slashes after everything else.
+  const skipped = (one: string) => segmentsOf(one).filter((text) => text !== '');
+  return read.flatMap((one) => [segmentsOf(one), skipped(one), skipped(one.replaceAll(/%252f/gi, '/'))]);
 }
 
 const asWritten = (text: string) => text;

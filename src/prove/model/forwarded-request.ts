@@ -4,7 +4,7 @@ import { type HeaderLine, type ModelRequest, refuse } from './model-request.ts';
 
 // ## Requests to upstreams, and redirects
 //
-// The upstream gets method, query and body as they were sent.
+// The upstream gets method, query and body as they were sent, and all headers that this section does not name, such as `Authorization`.
 
 export function pathFor({ upstreamPath }: RouteEntry, path: string): string {
   // `upstreamPath` puts `with` in place of `replace` at the start of the path. `/` stands for no text there, and an empty path becomes `/`.
@@ -29,7 +29,7 @@ export function forwardedHeaders(
     if (isIn(name, replaced)) return false;
     // `Host` is that of the client, or the one that `host` of the upstream names.
     if (host !== 'client' && name.toLowerCase() === 'host') return false;
-    // Headers that forge an address, an identity, or another method, path or host end here, unless `requestHeaders.keep` lists them. Addresses pass from trusted proxies.
+    // Headers that forge an address, an identity, or another method, path or host end here, unless `requestHeaders.keep` lists them. Addresses pass from `server.trustedProxies`, to which no client of a unix socket belongs.
     const kind = forgeableHeader(foldHeaderName(name));
     const isAddress = kind === 'address' && request.isTrustedProxy && foldHeaderName(name) === name.toLowerCase();
     return kind === undefined || isAddress || isIn(name, keep);

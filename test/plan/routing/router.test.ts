@@ -693,6 +693,16 @@ describe('a literal with capitals does not hide a stricter route from a server t
       '/x%2FAdmin.%2F%C3%A8',
     ],
     [
+      'drops parameters, then decodes the slash',
+      [
+        ['GET', '/{p}/b/x'],
+        ['GET', '/{p}/B/{q}', 'protected'],
+        ['GET', '/{p}/x', 'public', { encodedSlash: 'keep' }],
+      ],
+      '/z%2FB;y%2Fx/x',
+      '/z%2FC;y%2Fx/x',
+    ],
+    [
       'keeps a trailing dot',
       [
         ['GET', '/x./**'],
