@@ -14,7 +14,7 @@ routes:
 `;
 
 describe('the process', () => {
-  it('loads the HTTP library of Node without its WebSocket client', () => {
+  it('loads the HTTP library of Node without its WebSocket client, and no zlib', () => {
     const cwd = temporaryFolder('cli', { 'gateway.yaml': MANIFEST });
     const { status, stderr } = spawnSync(
       process.execPath,
@@ -25,6 +25,7 @@ describe('the process', () => {
     const modules = stderr.split('\n').map((line) => line.replace('NativeModule ', ''));
     expect(modules).toContain('http');
     expect(modules).not.toContain('internal/deps/undici/undici');
+    expect(modules).not.toContain('zlib');
   });
 
   it('loads no part of the gateway for init, which is the first command of a newcomer', () => {
