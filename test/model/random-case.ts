@@ -205,7 +205,7 @@ export class RandomCases {
     const body: { body?: string } =
       method === 'GET' || method === 'HEAD'
         ? this.#maybe(8, { body: 'one' })
-        : this.#maybe(3, { body: this.#one(...Object.keys(BODIES)) }, 2);
+        : this.#maybe(2, { body: this.#one(...Object.keys(BODIES)) }, method === 'OPTIONS' ? 1 : 2);
     const headers: [string, string][] = [
       ['Host', this.#one('one.example', 'one.example', 'One.example:80', 'two.example')],
     ];
