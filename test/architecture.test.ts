@@ -160,8 +160,6 @@ const STARTS = [
   'src/process/reload/file-worker.ts',
   'src/process/reload/manifest-worker.ts',
   'src/process/workers/worker-entry.ts',
-  // Tests compare the gateway with it, and docs/decisions.md is made from it.
-  'src/prove/model/expected-decision.ts',
 ];
 
 /** Types of results that no file imports, but the declarations of other files have to name. */

@@ -5,7 +5,7 @@ import { expectSection } from '../support/section.ts';
 /** The files of the model, in the order of the page. */
 const FILES = ['expected-decision', 'find-route', 'check-caller', 'check-content', 'forwarded-request'];
 
-const textOf = (file: string) => readFileSync(new URL(`../../src/prove/model/${file}.ts`, import.meta.url), 'utf8');
+const textOf = (file: string) => readFileSync(new URL(`../model/decisions/${file}.ts`, import.meta.url), 'utf8');
 
 /** Returns the comments of a file that begin with `//`: at the left the headings and their paragraphs, inside of functions list items. */
 function commentsOf(file: string): string {

@@ -8,8 +8,8 @@ import type { Route } from '../../src/engine/plan/route-definition.ts';
 import type { Finding } from '../../src/engine/problem/finding.ts';
 import { foldLiteral, readPath } from '../../src/engine/routing/path-folding.ts';
 import { type Pattern, parsePattern, patternKey } from '../../src/engine/routing/pattern.ts';
-import { expectedDecision } from '../../src/prove/model/expected-decision.ts';
-import type { ModelRequest } from '../../src/prove/model/model-request.ts';
+import { expectedDecision } from '../model/decisions/expected-decision.ts';
+import type { ModelRequest } from '../model/decisions/model-request.ts';
 import { runs } from '../support/runs.ts';
 
 /** Few words, so that paths overlap. Some fold into others, and `x` is the sample of a parameter. */

@@ -2,12 +2,12 @@ import type { RequestRecord } from '../../src/engine/gateway/telemetry/request-r
 import type { PlannedManifest } from '../../src/engine/load.ts';
 import { load } from '../../src/engine/load.ts';
 import type { JsonSchema, Manifest, RouteEntry } from '../../src/engine/manifest/manifest.generated.ts';
-import { expectedDecision } from '../../src/prove/model/expected-decision.ts';
-import type { ModelRequest } from '../../src/prove/model/model-request.ts';
 import type { OfflineOutcome } from '../../src/prove/offline/offline-gateway.ts';
 import type { OfflineRequest } from '../../src/prove/offline/request-bytes.ts';
 import { isValidBy } from '../plan/schema/naive-evaluator.ts';
 import { worldOf } from '../support/gateway.ts';
+import { expectedDecision } from './decisions/expected-decision.ts';
+import type { ModelRequest } from './decisions/model-request.ts';
 import { BODIES, type CaseRequest, type Json } from './random-case.ts';
 
 /** Headers that do not depend on the manifest: of the connection, of the framing, and those that the gateway writes for each request. */

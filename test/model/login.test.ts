@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { RouteEntry } from '../../src/engine/manifest/manifest.generated.ts';
-import { checkLoginToken } from '../../src/prove/model/check-caller.ts';
-import { ExpectedRefusal } from '../../src/prove/model/model-request.ts';
 import { createOfflineGateway } from '../../src/prove/offline/offline-gateway.ts';
 import { type Caller, StubVerifier } from '../../src/prove/offline/stub-verifier.ts';
 import { loadCase } from './compared-decisions.ts';
+import { checkLoginToken } from './decisions/check-caller.ts';
+import { ExpectedRefusal } from './decisions/model-request.ts';
 
 const part = (text: string) => Buffer.from(text).toString('base64url');
 /** A text that the gateway finds as a JWT. */

@@ -1,6 +1,6 @@
-import { HTTP_METHODS } from '../../engine/http1/http-methods.ts';
-import type { Manifest, RouteEntry } from '../../engine/manifest/manifest.generated.ts';
-import { foldVisible, visibleText } from '../../engine/text-folding.ts';
+import { HTTP_METHODS } from '../../../src/engine/http1/http-methods.ts';
+import type { Manifest, RouteEntry } from '../../../src/engine/manifest/manifest.generated.ts';
+import { foldVisible, visibleText } from '../../../src/engine/text-folding.ts';
 import { permissionsOf } from './check-caller.ts';
 import { decode, refuse } from './model-request.ts';
 

@@ -1,6 +1,6 @@
-import { foldHeaderName } from '../../engine/header-names.ts';
-import { compilePointer } from '../../engine/json-pointer.ts';
-import type { Manifest, Role, RouteEntry } from '../../engine/manifest/manifest.generated.ts';
+import { foldHeaderName } from '../../../src/engine/header-names.ts';
+import { compilePointer } from '../../../src/engine/json-pointer.ts';
+import type { Manifest, Role, RouteEntry } from '../../../src/engine/manifest/manifest.generated.ts';
 import { type HeaderLine, type ModelRequest, refuse } from './model-request.ts';
 
 // ## Callers

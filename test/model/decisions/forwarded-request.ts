@@ -1,5 +1,5 @@
-import { foldHeaderName, forgeableHeader } from '../../engine/header-names.ts';
-import type { Manifest, RouteEntry } from '../../engine/manifest/manifest.generated.ts';
+import { foldHeaderName, forgeableHeader } from '../../../src/engine/header-names.ts';
+import type { Manifest, RouteEntry } from '../../../src/engine/manifest/manifest.generated.ts';
 import { type HeaderLine, type ModelRequest, refuse } from './model-request.ts';
 
 // ## Requests to upstreams, and redirects

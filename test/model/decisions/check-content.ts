@@ -1,10 +1,10 @@
-import type { RefusalCode } from '../../engine/gateway/response/refusal.ts';
-import { foldHeaderName } from '../../engine/header-names.ts';
-import { BODYLESS_METHODS } from '../../engine/http1/http-methods.ts';
-import type { RouteEntry } from '../../engine/manifest/manifest.generated.ts';
-import { sizeBytes } from '../../engine/manifest/units.ts';
-import { readName } from '../../engine/text-folding.ts';
-import { isJsonType, parseMediaType } from '../../engine/validation/media-type.ts';
+import type { RefusalCode } from '../../../src/engine/gateway/response/refusal.ts';
+import { foldHeaderName } from '../../../src/engine/header-names.ts';
+import { BODYLESS_METHODS } from '../../../src/engine/http1/http-methods.ts';
+import type { RouteEntry } from '../../../src/engine/manifest/manifest.generated.ts';
+import { sizeBytes } from '../../../src/engine/manifest/units.ts';
+import { readName } from '../../../src/engine/text-folding.ts';
+import { isJsonType, parseMediaType } from '../../../src/engine/validation/media-type.ts';
 import { decode, headerOf, type ModelRequest, refuse } from './model-request.ts';
 
 // ## Parameters and bodies

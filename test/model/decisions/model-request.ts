@@ -1,5 +1,5 @@
-import type { RefusalCode } from '../../engine/gateway/response/refusal.ts';
-import type { JsonSchema, RouteEntry } from '../../engine/manifest/manifest.generated.ts';
+import type { RefusalCode } from '../../../src/engine/gateway/response/refusal.ts';
+import type { JsonSchema, RouteEntry } from '../../../src/engine/manifest/manifest.generated.ts';
 
 /** A request, and the facts about it that other standards decide. */
 export interface ModelRequest {

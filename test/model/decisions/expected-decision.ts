@@ -1,5 +1,5 @@
-import { REFUSALS, type RefusalCode } from '../../engine/gateway/response/refusal.ts';
-import type { Manifest, RouteEntry } from '../../engine/manifest/manifest.generated.ts';
+import { REFUSALS, type RefusalCode } from '../../../src/engine/gateway/response/refusal.ts';
+import type { Manifest, RouteEntry } from '../../../src/engine/manifest/manifest.generated.ts';
 import { checkCaller } from './check-caller.ts';
 import { areValidParameters, checkBody } from './check-content.ts';
 import { allowedMethods, findRoute, readTarget } from './find-route.ts';
