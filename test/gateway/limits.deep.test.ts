@@ -24,9 +24,9 @@ interface Limited extends TestGateway {
 }
 
 /** Starts a gateway with these rules for the server. */
-async function start(server: string): Promise<Limited> {
+async function start(server: string, url?: string): Promise<Limited> {
   const upstream = await startUpstream();
-  const textOf = (rules: string) => manifest(PUBLIC_ALL, { up: upstream.url, server: rules });
+  const textOf = (rules: string) => manifest(PUBLIC_ALL, { up: url ?? upstream.url, server: rules });
   const gateway = await startGateway(textOf(server));
   cleanups.push(upstream.close, gateway.close);
   const activate = (rules: string) => {
@@ -176,6 +176,19 @@ describe('an idle connection', () => {
     // The default exceeds the idle timeouts of large cloud load balancers: 60 s, 240 s, 600 s.
     expect((await other.response()).value('keep-alive')).toBe('timeout=620');
     other.end();
+  });
+
+  it('gets the timeout of a reload during its request', async () => {
+    const upstream = await startUpstreamServer((_request, response) => {
+      activate('{ timeouts: { keepAlive: 5s } }');
+      response.end();
+    });
+    cleanups.push(upstream.close);
+    const { port, activate } = await start('{ timeouts: { keepAlive: 60s } }', upstream.url);
+    const wire = await Wire.open(port);
+    wire.write(keepAliveHead('GET /x HTTP/1.1'));
+    expect((await wire.response()).value('keep-alive')).toBe('timeout=5');
+    wire.end();
   });
 });
 

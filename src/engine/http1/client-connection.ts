@@ -113,6 +113,10 @@ export abstract class ClientConnection implements PacedSource {
 
   protected abstract readonly handler: RequestHandler<this>;
 
+  get keepAliveTimeoutMs(): number {
+    return this.handler.limits.keepAliveTimeoutMs;
+  }
+
   /** True between two requests. A new connection is not idle, because the client may be about to send its first request. */
   get isIdle(): boolean {
     return !this.isBusy && !this.#isClosing && !this.isUnused && !this.#isReceiving && this.#ahead === undefined;
@@ -346,7 +350,7 @@ export abstract class ClientConnection implements PacedSource {
       this.#requests >= limits.maxRequestsPerConnection ||
       (this.#hasEnded && end === bytes.length) ||
       !isPersistent(request.httpVersion !== '1.1', request.known.connection);
-    const response = new ResponseWriter(this, request, limits.keepAliveTimeoutMs, !isLast);
+    const response = new ResponseWriter(this, request, !isLast);
     this.request = request;
     this.response = response;
     if (framing === 'chunked') {

@@ -6,6 +6,8 @@ import type { RequestErrorKind } from './request-line.ts';
 /** The connection of a response. */
 interface ResponseConnection {
   readonly socket: Duplex;
+  /** The time for which it stays open without a request, for `Keep-Alive`; 0: no limit. A reload can change it during a request. */
+  readonly keepAliveTimeoutMs: number;
   /** Returns the number of bytes of the status line that were sent in advance. */
   takeSentBytes(): number;
   /** The response is complete and was handed over to the system. */
@@ -55,21 +57,13 @@ export class ResponseWriter {
   pausedSource: PausedSource | undefined;
   readonly #connection: ResponseConnection;
   readonly #isHeadRequest: boolean;
-  readonly #keepAliveTimeoutMs: number;
   #hasBody = true;
   #head = '';
   #trailers = '';
 
-  /** @param keepAliveTimeoutMs the time for which an idle connection stays open, for `Keep-Alive`; 0 for no limit */
-  constructor(
-    connection: ResponseConnection,
-    { method, httpVersion }: ClientRequest,
-    keepAliveTimeoutMs: number,
-    isPersistent: boolean,
-  ) {
+  constructor(connection: ResponseConnection, { method, httpVersion }: ClientRequest, isPersistent: boolean) {
     this.#connection = connection;
     this.#isHeadRequest = method === 'HEAD';
-    this.#keepAliveTimeoutMs = keepAliveTimeoutMs;
     this.mayChunk = httpVersion === '1.1';
     this.isPersistent = isPersistent;
   }
@@ -113,7 +107,8 @@ export class ResponseWriter {
     this.isChunked = this.#hasBody && !hasLength && this.mayChunk;
     if (!hasLength && !this.mayChunk) this.isPersistent = false;
     if (!hasDate) text += httpDate();
-    if (!hasConnection) text += this.isPersistent ? keepAliveLines(this.#keepAliveTimeoutMs) : 'Connection: close\r\n';
+    if (!hasConnection)
+      text += this.isPersistent ? keepAliveLines(this.#connection.keepAliveTimeoutMs) : 'Connection: close\r\n';
     if (this.isChunked) text += 'Transfer-Encoding: chunked\r\n';
     this.#head = `${text}\r\n`.slice(this.#connection.takeSentBytes());
   }

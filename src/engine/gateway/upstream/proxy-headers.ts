@@ -41,8 +41,9 @@ const CORS_RESPONSE_HEADER = /^access-control-/i;
 
 /**
  * The treatment of a header by its name. `hop`: removed at this hop. The others apply to requests only. `own`: the gateway writes the
- * header itself; `host`, `max-forwards`, `trace`, `prefix`: passes unless the gateway writes it for this request; `forgeable`: passes if the
- * route keeps it; `address`: passes if the route keeps it or a trusted proxy sends it.
+ * header itself; `host`, `max-forwards`: passes unless the gateway writes it for this request; `trace`: passes if the trace is continued;
+ * `forgeable`: passes if the route keeps it, `prefix` only if the gateway writes none; `address`: passes if the route keeps it or a trusted
+ * proxy sends it.
  */
 type HeaderHandling = 'pass' | 'hop' | 'own' | 'host' | 'max-forwards' | 'trace' | 'prefix' | 'forgeable' | 'address';
 
