@@ -67,7 +67,6 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
     'settings/address',
     'settings/listen',
     'shared-memory/worker-context',
-    'text-folding',
     'token-errors',
     'tokens/auth',
     'tokens/forwarded-claims',
