@@ -39,7 +39,7 @@ const PATHS = [
   ...SHORT.flatMap((one) => SHORT.flatMap((two) => SHORT.map((three) => `/${one}/${two}/${three}`))),
 ];
 
-/** A request, and what becomes of it with each manifest. */
+/** A request, and its outcome with each manifest. */
 export interface ComparedRequest {
   readonly request: unknown;
   readonly before: DecidedOutcome;
