@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { ChunkCounter, type PacedSource, resumeLater } from '../../src/engine/http1/read-pace.ts';
+import { ChunkCounter, type PacedSource, resumeLater } from '../../src/engine/http1/event-loop.ts';
 import { manifest, PUBLIC_ALL, startGateway } from '../support/gateway.ts';
 import { head, keepAliveHead, sendRequest, Wire } from '../support/raw.ts';
 import { startRawUpstream, startUpstream } from '../support/upstream.ts';

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { ClientRequest } from '../../src/engine/http1/client-request.ts';
+import { parseRequestLines, type RequestLines } from '../../src/engine/http1/message-head.ts';
 import { PartialHead } from '../../src/engine/http1/partial-head.ts';
-import { parseRequestLines, type RequestLines } from '../../src/engine/http1/request-line.ts';
 import type { ResponseWriter } from '../../src/engine/http1/response-writer.ts';
 import { withLinearCost } from '../support/growth.ts';
 import { LIMITS, TestConnection, TestSocket } from './client-site.ts';

@@ -5,7 +5,7 @@ import {
   type RequestHandler,
 } from '../../src/engine/http1/client-connection.ts';
 import type { ClientRequest } from '../../src/engine/http1/client-request.ts';
-import type { RequestErrorKind } from '../../src/engine/http1/request-line.ts';
+import type { RequestErrorKind } from '../../src/engine/http1/message-head.ts';
 import type { ResponseWriter } from '../../src/engine/http1/response-writer.ts';
 
 /** A request with its complete body, as a parser reads it. */

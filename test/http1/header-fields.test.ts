@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { parseFields } from '../../src/engine/http1/header-fields.ts';
+import { parseFields } from '../../src/engine/http1/message-head.ts';
 
 it('keeps names apart that have equal lengths and equal first and last characters', () => {
   for (const name of ['Host', 'Hoot', 'HOST', 'host', 'hoot', 'Host']) {

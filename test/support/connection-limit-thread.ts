@@ -1,6 +1,10 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { ConnectionLimit, connectionLimitMemory } from '../../src/engine/http1/connection-limit.ts';
-import { WaitingRequests, waitingMemory } from '../../src/engine/http1/waiting-requests.ts';
+import {
+  ConnectionLimit,
+  connectionLimitMemory,
+  WaitingRequests,
+  waitingMemory,
+} from '../../src/engine/http1/connection-limit.ts';
 import { BufferParts } from '../../src/engine/shared-memory/buffer-parts.ts';
 import { scaledMs } from './slowness.ts';
 

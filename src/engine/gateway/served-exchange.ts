@@ -1,4 +1,4 @@
-import type { RequestErrorKind } from '../http1/request-line.ts';
+import type { RequestErrorKind } from '../http1/message-head.ts';
 import type { ResponseOwner } from '../http1/response-writer.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Route } from '../plan/route-definition.ts';

@@ -1,6 +1,6 @@
 import { Http1Error, type Http1ErrorCode } from './http1-error.ts';
+import { parseTrailers } from './message-head.ts';
 import type { RawHeaders } from './raw-headers.ts';
-import { parseTrailers } from './response-head.ts';
 
 /** The size line of a chunk. Its extensions are not forwarded (RFC 9112 section 7.1.1). */
 const SIZE =

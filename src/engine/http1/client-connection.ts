@@ -3,12 +3,11 @@ import { bytesSent } from '../node-internals/tcp-handle.ts';
 import { ChunkedDecoder } from './chunked-decoder.ts';
 import { ClientProgress } from './client-progress.ts';
 import { ClientRequest } from './client-request.ts';
+import { ChunkCounter, type PacedSource, resumeLater } from './event-loop.ts';
 import { GrowingBuffer } from './growing-buffer.ts';
 import { HalfCloseProbe } from './half-close-probe.ts';
+import { isPersistent, parseRequestLines, type RequestErrorKind } from './message-head.ts';
 import { HEAD_END, PartialHead } from './partial-head.ts';
-import { ChunkCounter, type PacedSource, resumeLater } from './read-pace.ts';
-import { parseRequestLines, type RequestErrorKind } from './request-line.ts';
-import { isPersistent } from './response-head.ts';
 import { ResponseWriter } from './response-writer.ts';
 
 /** How long a client may continue to send after the last response. */

@@ -1,7 +1,6 @@
 import { GrowingBuffer } from './growing-buffer.ts';
-import type { KnownHeaders } from './header-fields.ts';
+import type { KnownHeaders, RequestLines } from './message-head.ts';
 import { getAllHeaders } from './raw-headers.ts';
-import type { RequestLines } from './request-line.ts';
 
 /** Receives a request body. */
 export interface BodySink {

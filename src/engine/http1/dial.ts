@@ -1,13 +1,14 @@
+import type { LookupAddress } from 'node:dns';
 import { createRequire } from 'node:module';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ConnectionOptions as TlsOptions } from 'node:tls';
 import type { HostAddress } from '../dns/address-list.ts';
+import type { HostName } from '../dns/host-name.ts';
 import { type NameResolver, systemResolver } from '../dns/name-resolver.ts';
-import { HostDial } from './host-dial.ts';
+import { RestartableTimeout } from './event-loop.ts';
 import { Http1Error } from './http1-error.ts';
-import { acquireReadBuffer, lendReadBuffer, READ_BUFFER_BYTES } from './read-buffers.ts';
-import { RestartableTimeout } from './timeouts.ts';
+import { reusedReadBuffer } from './read-buffers.ts';
 
 /** Loads the TLS library with the first connection that needs it: it takes 6 MB. */
 const require = createRequire(import.meta.url);
@@ -116,24 +117,63 @@ function dialInMemory(socket: Duplex, handler: SocketHandler): Duplex {
   return socket.on('data', (bytes: Buffer) => handler.onBytes(bytes));
 }
 
-/** The first size of a read buffer. It is small, because most responses are smaller and most connections are idle. */
-const FIRST_READ_BYTES = 16_384;
+type Callback = (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void;
 
-/** Returns a buffer that is reused after each read, unless the read is so large that a copy costs more than a new buffer. */
-function reusedReadBuffer(handler: SocketHandler) {
-  let memory: Buffer<ArrayBufferLike> = Buffer.allocUnsafeSlow(FIRST_READ_BYTES);
-  return {
-    buffer: () => memory,
-    callback: (size: number): boolean => {
-      const bytes = memory.subarray(0, size);
-      if (size === memory.length || size > READ_BUFFER_BYTES / 2) {
-        if (memory.length === READ_BUFFER_BYTES) lendReadBuffer(memory);
-        memory = acquireReadBuffer();
-        handler.onBytes(bytes);
-      } else {
-        handler.onBytes(Buffer.from(bytes));
-      }
-      return true;
-    },
+/** Connects one socket to a host name: resolves it, and records the addresses that fail. */
+class HostDial {
+  readonly #name: HostName;
+  readonly #failed = new Set<HostAddress>();
+  #addresses: readonly HostAddress[] = [];
+  #current: HostAddress | undefined;
+  #isOpen = false;
+  #cancelLookup: (() => void) | undefined;
+
+  constructor(name: HostName) {
+    this.#name = name;
+  }
+
+  /** Replaces `dns.lookup`, which blocks one of the few threads of the process until it returns. */
+  readonly lookup = (_host: string, _options: unknown, callback: Callback): void => {
+    this.#cancelLookup = this.#name.resolve((error, addresses) => {
+      this.#addresses = addresses;
+      this.#current = addresses[0];
+      callback(
+        error ?? null,
+        addresses.map(({ ip, family }) => ({ address: ip, family })),
+      );
+    });
   };
+
+  watch(socket: Socket): void {
+    socket
+      .on('connectionAttempt', (ip) => {
+        this.#current = this.#find(ip);
+      })
+      .on('connectionAttemptFailed', (ip) => this.#fail(this.#find(ip)))
+      .on('connectionAttemptTimeout', (ip) => this.#fail(this.#find(ip)))
+      .on('close', (hadError) => {
+        this.#cancelLookup?.();
+        if (this.#isOpen) this.#name.connections -= 1;
+        else if (hadError) this.#fail(this.#current);
+      });
+  }
+
+  /** The socket is connected. @returns its address */
+  onOpen(): HostAddress | undefined {
+    this.#isOpen = true;
+    this.#name.connections += 1;
+    this.#current?.recordSuccess();
+    return this.#current;
+  }
+
+  #find(ip: string): HostAddress | undefined {
+    return this.#addresses.find((address) => address.ip === ip);
+  }
+
+  #fail(address: HostAddress | undefined): void {
+    if (address === undefined || this.#failed.has(address)) return;
+    this.#failed.add(address);
+    address.recordFailure();
+    this.#name.onUnreachable();
+  }
 }

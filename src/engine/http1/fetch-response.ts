@@ -1,7 +1,7 @@
 import { createDial, type DialOptions, type ServerAddress } from './dial.ts';
 import { Http1Error } from './http1-error.ts';
+import type { ResponseHead } from './message-head.ts';
 import type { RawHeaders } from './raw-headers.ts';
-import type { ResponseHead } from './response-head.ts';
 import { UpstreamConnection } from './upstream-connection.ts';
 import type { ResponseSink } from './upstream-request.ts';
 

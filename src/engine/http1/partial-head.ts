@@ -1,5 +1,5 @@
 import { GrowingBuffer } from './growing-buffer.ts';
-import { checkFieldLines, checkRequestLine, type MalformedPart, withoutEmptyLine } from './request-line.ts';
+import { checkFieldLines, checkRequestLine, type MalformedPart, withoutEmptyLine } from './message-head.ts';
 
 export const HEAD_END = '\r\n\r\n';
 /** An empty line before the head. */

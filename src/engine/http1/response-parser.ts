@@ -1,8 +1,8 @@
 import { ChunkedDecoder } from './chunked-decoder.ts';
 import { GrowingBuffer } from './growing-buffer.ts';
 import { Http1Error } from './http1-error.ts';
+import { checkPartialHead, hasConnectionClose, parseResponseHead, type ResponseHead } from './message-head.ts';
 import type { RawHeaders } from './raw-headers.ts';
-import { checkPartialHead, hasConnectionClose, parseResponseHead, type ResponseHead } from './response-head.ts';
 import type { FlowControl, ResponseSink } from './upstream-request.ts';
 
 const HEAD_END = Buffer.from('\r\n\r\n');

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import type { ClientRequest } from './client-request.ts';
+import type { RequestErrorKind } from './message-head.ts';
 import { type RawHeaders, serializeHeaders } from './raw-headers.ts';
-import type { RequestErrorKind } from './request-line.ts';
 
 /** The connection of a response. */
 interface ResponseConnection {

@@ -1,16 +1,27 @@
 import type { Duplex } from 'node:stream';
 import type { HostAddress } from '../dns/address-list.ts';
 import { interceptWriteErrors } from '../node-internals/write-errors.ts';
-import { type DeferredTask, defer } from './defer.ts';
 import type { Dial, SocketHandler } from './dial.ts';
+import {
+  ChunkCounter,
+  type DeferredTask,
+  defer,
+  KeepAliveTimeout,
+  type PacedSource,
+  RestartableTimeout,
+  resumeLater,
+} from './event-loop.ts';
 import { Http1Error } from './http1-error.ts';
-import { ChunkCounter, type PacedSource, resumeLater } from './read-pace.ts';
-import type { ResponseHead } from './response-head.ts';
+import type { ResponseHead } from './message-head.ts';
 import { ResponseParser } from './response-parser.ts';
-import { sendRequest } from './send-request.ts';
-import { KeepAliveTimeout, RestartableTimeout } from './timeouts.ts';
-import type { Upload, UploadListener } from './upload.ts';
-import type { FlowControl, ResponseSink, UpstreamRequest } from './upstream-request.ts';
+import {
+  type FlowControl,
+  type ResponseSink,
+  sendRequest,
+  type Upload,
+  type UploadListener,
+  type UpstreamRequest,
+} from './upstream-request.ts';
 
 /** How long to wait for an early response after a write failed. If there is one, it is in the kernel's buffer already. */
 const EARLY_RESPONSE_MS = 1_000;

@@ -1,6 +1,9 @@
 import type { Duplex, Readable } from 'node:stream';
-import type { RawHeaders } from './raw-headers.ts';
-import type { ResponseHead } from './response-head.ts';
+import { type DeferredTask, defer } from './event-loop.ts';
+import { CONTENT_METHODS } from './http-methods.ts';
+import { Http1Error } from './http1-error.ts';
+import { FIELD_LINES, type ResponseHead } from './message-head.ts';
+import { type RawHeaders, serializeHeaders } from './raw-headers.ts';
 
 /** A request to an upstream. */
 export interface UpstreamRequest {
@@ -45,4 +48,151 @@ export interface ResponseSink {
   onUpgrade(head: ResponseHead, socket: Duplex): void;
   /** The exchange failed, and the connection is closed. No other event follows. */
   onError(error: Error): void;
+}
+
+/** Matches exactly one head, with nothing after it. */
+const HEAD = new RegExp(`^[A-Z]+ [!-~]+ HTTP/1\\.1\\r\\n${FIELD_LINES}\\r\\n$`);
+/** The largest body that goes into the same write as the head. */
+const SMALL_BYTES = 16_384;
+
+/**
+ * Writes a request. Returns the upload of a streamed body; `undefined` if the request is completely written.
+ *
+ * @throws Http1Error `request_malformed`
+ */
+export function sendRequest(socket: Duplex, request: UpstreamRequest, listener: UploadListener): Upload | undefined {
+  const head = formatRequestHead(request);
+  const { body, length = 0 } = request;
+  if (body !== null && !Buffer.isBuffer(body)) {
+    const upload = new Upload(socket, head, body, length, listener);
+    upload.start();
+    return upload;
+  }
+  if (body === null) socket.write(head, 'latin1');
+  else if (body.length <= SMALL_BYTES) socket.write(head + body.toString('latin1'), 'latin1');
+  else {
+    socket.cork();
+    socket.write(head, 'latin1');
+    socket.write(body);
+    socket.uncork();
+  }
+  return undefined;
+}
+
+/**
+ * Returns the head of a request as latin-1 (RFC 9112 section 3). It checks the complete head, so no value from a client can add a
+ * second request.
+ *
+ * @throws Http1Error `request_malformed`
+ */
+function formatRequestHead({ method, path, headers, isHandshake, length }: UpstreamRequest): string {
+  let text = `${method} ${path} HTTP/1.1\r\n${serializeHeaders(headers)}`;
+  text += isHandshake ? 'Connection: Upgrade\r\nUpgrade: websocket\r\n' : 'Connection: keep-alive\r\n';
+  if (length === 'chunked') text += 'Transfer-Encoding: chunked\r\n';
+  // RFC 9110 section 8.6: without a body, such a request has `Content-Length: 0`.
+  else if (length !== undefined || CONTENT_METHODS.has(method)) text += `Content-Length: ${length ?? 0}\r\n`;
+  text += '\r\n';
+  if (!HEAD.test(text)) throw new Http1Error('request_malformed');
+  return text;
+}
+
+export interface UploadListener {
+  /** A chunk of the body was written. */
+  onUploadProgress(): void;
+  /** The complete body was written. */
+  onUploadEnd(): void;
+  /** The body ended early, or is longer than announced. */
+  onUploadError(error: Error): void;
+}
+
+/**
+ * Streams a request body to the upstream, no faster than the socket accepts it. It sends the head together with the first bytes if
+ * these are available, and otherwise alone. It does not wait for a slow client, because an idle upstream connection that closes in
+ * the meantime would look like a failure of this request.
+ */
+export class Upload implements DeferredTask {
+  readonly #socket: Duplex;
+  readonly #body: Readable;
+  readonly #length: number | 'chunked';
+  readonly #listener: UploadListener;
+  /** Empty once the head is written. */
+  #head: string;
+  #sentBytes = 0;
+
+  constructor(socket: Duplex, head: string, body: Readable, length: number | 'chunked', listener: UploadListener) {
+    this.#socket = socket;
+    this.#body = body;
+    this.#length = length;
+    this.#listener = listener;
+    this.#head = head;
+  }
+
+  start(): void {
+    this.#body.on('data', this.#onData).on('end', this.#onEnd).on('error', this.#onError);
+    this.#socket.on('drain', this.#onDrain);
+    defer(this);
+  }
+
+  runDeferred(): void {
+    this.#writeHead();
+  }
+
+  /** Ends the upload without an event. */
+  stop(): void {
+    this.#detach();
+    // Without a listener, a late error of the destroyed body would end the process.
+    this.#body.on('error', () => undefined).destroy();
+  }
+
+  readonly #onData = (bytes: Buffer): void => {
+    this.#sentBytes += bytes.length;
+    if (this.#length !== 'chunked' && this.#sentBytes > this.#length) {
+      this.#onError(new Http1Error('request_malformed'));
+      return;
+    }
+    const socket = this.#socket;
+    socket.cork();
+    this.#writeHead();
+    if (this.#length === 'chunked') {
+      socket.write(`${bytes.length.toString(16)}\r\n`, 'latin1');
+      socket.write(bytes);
+      socket.write('\r\n', 'latin1');
+    } else {
+      socket.write(bytes);
+    }
+    socket.uncork();
+    if (socket.writableNeedDrain) this.#body.pause();
+    this.#listener.onUploadProgress();
+  };
+
+  readonly #onEnd = (): void => {
+    if (this.#length !== 'chunked' && this.#sentBytes < this.#length) {
+      this.#onError(new Http1Error('request_malformed'));
+      return;
+    }
+    this.#writeHead();
+    if (this.#length === 'chunked') this.#socket.write('0\r\n\r\n', 'latin1');
+    this.#detach();
+    this.#listener.onUploadEnd();
+  };
+
+  readonly #onError = (error: Error): void => {
+    this.#detach();
+    this.#listener.onUploadError(error);
+  };
+
+  readonly #onDrain = (): void => {
+    this.#body.resume();
+  };
+
+  #writeHead(): void {
+    if (this.#head !== '') this.#socket.write(this.#head, 'latin1');
+    this.#head = '';
+  }
+
+  #detach(): void {
+    this.#head = '';
+    this.#body.off('data', this.#onData).off('end', this.#onEnd).off('error', this.#onError);
+    this.#socket.off('drain', this.#onDrain);
+  }
 }

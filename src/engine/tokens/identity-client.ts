@@ -1,12 +1,11 @@
 import { CircuitBreaker } from '../gateway/circuit-breaker/circuit-breaker.ts';
 import { FairSemaphore } from '../gateway/fairness/fair-semaphore.ts';
 import { RoundRobinQueue } from '../gateway/fairness/round-robin-queue.ts';
-import { standstills } from '../http1/standstills.ts';
-import { RestartableTimeout } from '../http1/timeouts.ts';
-import type { IdentityEndpoint } from './identity-endpoint.ts';
+import { RestartableTimeout, standstills } from '../http1/event-loop.ts';
 import {
   GATEWAY_CLIENT,
   IDENTITY_BREAKER_RULE,
+  type IdentityEndpoint,
   IdentityError,
   type IdentityRequest,
   type IdentityResponse,

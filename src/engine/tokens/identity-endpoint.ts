@@ -1,5 +1,5 @@
 import type { BreakerRule } from '../gateway/circuit-breaker/circuit-breaker.ts';
-import { RestartableTimeout } from '../http1/timeouts.ts';
+import { RestartableTimeout } from '../http1/event-loop.ts';
 import type { UpstreamEndpoint } from '../manifest/manifest.generated.ts';
 import { timerMs } from '../manifest/units.ts';
 import { type Path, quoteFreeErrorAt } from '../problem/finding.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CircuitBreaker } from '../gateway/circuit-breaker/circuit-breaker.ts';
 import { FairSemaphore } from '../gateway/fairness/fair-semaphore.ts';
-import { standstills } from '../http1/standstills.ts';
+import { standstills } from '../http1/event-loop.ts';
 import { sharedNow } from '../shared-memory/worker-context.ts';
 import { GATEWAY_CLIENT, IDENTITY_BREAKER_RULE, timeoutSignal } from './identity-endpoint.ts';
 import type { VerificationKeySet } from './key-set.ts';

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { BodySink, ClientRequest } from '../../http1/client-request.ts';
-import { type DeferredTask, defer } from '../../http1/defer.ts';
+import { type DeferredTask, defer } from '../../http1/event-loop.ts';
 import { GrowingBuffer } from '../../http1/growing-buffer.ts';
 import type { Exchange } from '../exchange.ts';
 import { Refusal } from '../response/refusal.ts';

@@ -1,4 +1,4 @@
-import { standstills } from '../../http1/standstills.ts';
+import { standstills } from '../../http1/event-loop.ts';
 import type { HealthCheckSettings } from '../../settings/upstream-definition.ts';
 import { type BufferParts, privateParts } from '../../shared-memory/buffer-parts.ts';
 import { SharedText, textMemory } from '../../shared-memory/shared-text.ts';

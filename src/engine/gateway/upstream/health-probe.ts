@@ -1,9 +1,9 @@
 import type { Duplex } from 'node:stream';
 import type { NameResolver } from '../../dns/name-resolver.ts';
 import { createDial, type Dial, hostHeaderOf } from '../../http1/dial.ts';
+import { RestartableTimeout } from '../../http1/event-loop.ts';
 import { fetchResponse, ResponseTooLargeError } from '../../http1/fetch-response.ts';
 import { Http1Error } from '../../http1/http1-error.ts';
-import { RestartableTimeout } from '../../http1/timeouts.ts';
 import { UpstreamConnection } from '../../http1/upstream-connection.ts';
 import type { Endpoint, HealthCheckSettings, Upstream } from '../../settings/upstream-definition.ts';
 

@@ -1,10 +1,8 @@
 import type { NameResolver } from '../../dns/name-resolver.ts';
 import type { DnsErrorCode } from '../../dns/resolution-status.ts';
-import type { ConnectionBudget } from '../../http1/connection-budget.ts';
-import { ConnectionLimit } from '../../http1/connection-limit.ts';
-import { ConnectionPool } from '../../http1/connection-pool.ts';
+import { ConnectionLimit, type WaitingRequests } from '../../http1/connection-limit.ts';
+import { type ConnectionBudget, ConnectionPool } from '../../http1/connection-pool.ts';
 import { createDial, hostHeaderOf, hostOf } from '../../http1/dial.ts';
-import type { WaitingRequests } from '../../http1/waiting-requests.ts';
 import type { Endpoint, Upstream } from '../../settings/upstream-definition.ts';
 import { SharedText } from '../../shared-memory/shared-text.ts';
 import { sharedNow, type WorkerPlace } from '../../shared-memory/worker-context.ts';

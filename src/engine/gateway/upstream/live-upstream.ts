@@ -1,7 +1,7 @@
 import type { NameResolver } from '../../dns/name-resolver.ts';
-import type { ConnectionBudget } from '../../http1/connection-budget.ts';
-import { RestartableTimeout } from '../../http1/timeouts.ts';
-import { WaitingRequests } from '../../http1/waiting-requests.ts';
+import { WaitingRequests } from '../../http1/connection-limit.ts';
+import type { ConnectionBudget } from '../../http1/connection-pool.ts';
+import { RestartableTimeout } from '../../http1/event-loop.ts';
 import type { Upstream } from '../../settings/upstream-definition.ts';
 import { BufferParts } from '../../shared-memory/buffer-parts.ts';
 import type { SharedMemory, WorkerPlace } from '../../shared-memory/worker-context.ts';

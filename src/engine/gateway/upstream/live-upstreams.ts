@@ -1,5 +1,5 @@
 import type { NameResolver } from '../../dns/name-resolver.ts';
-import type { ConnectionBudget } from '../../http1/connection-budget.ts';
+import type { ConnectionBudget } from '../../http1/connection-pool.ts';
 import type { Log } from '../../log/log.ts';
 import type { Plan } from '../../plan/plan.ts';
 import type { Upstream } from '../../settings/upstream-definition.ts';

@@ -1,6 +1,6 @@
 import { foldHeaderName, forgeableHeader } from '../../header-names.ts';
+import type { ResponseHead } from '../../http1/message-head.ts';
 import { getAllHeaders, isHeader, type RawHeaders, withoutHeaders } from '../../http1/raw-headers.ts';
-import type { ResponseHead } from '../../http1/response-head.ts';
 import type { ForwardingRoute } from '../../plan/route-definition.ts';
 import type { HeaderRules } from '../../settings/header-rules.ts';
 import type { Exchange, ForwardedExchange, RequestTrace } from '../exchange.ts';

@@ -1,4 +1,4 @@
-import { privateWaitingRequests, type WaitingRequests } from '../../http1/waiting-requests.ts';
+import { privateWaitingRequests, type WaitingRequests } from '../../http1/connection-limit.ts';
 import { RoundRobinQueue } from '../fairness/round-robin-queue.ts';
 
 /** A request that waits for a connection to an upstream. */

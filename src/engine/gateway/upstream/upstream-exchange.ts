@@ -1,8 +1,7 @@
 import type { Duplex } from 'node:stream';
+import { RestartableTimeout, standstills } from '../../http1/event-loop.ts';
+import type { ResponseHead } from '../../http1/message-head.ts';
 import type { RawHeaders } from '../../http1/raw-headers.ts';
-import type { ResponseHead } from '../../http1/response-head.ts';
-import { standstills } from '../../http1/standstills.ts';
-import { RestartableTimeout } from '../../http1/timeouts.ts';
 import type { UpstreamConnection } from '../../http1/upstream-connection.ts';
 import type { FlowControl, ResponseSink, UpstreamRequest } from '../../http1/upstream-request.ts';
 import type { CancellableWork, ForwardedExchange } from '../exchange.ts';

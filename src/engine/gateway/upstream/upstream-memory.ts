@@ -1,5 +1,4 @@
-import { connectionLimitMemory } from '../../http1/connection-limit.ts';
-import { waitingMemory } from '../../http1/waiting-requests.ts';
+import { connectionLimitMemory, waitingMemory } from '../../http1/connection-limit.ts';
 import type { Upstream } from '../../settings/upstream-definition.ts';
 import { type BufferDefinition, type BufferParts, bytesOf } from '../../shared-memory/buffer-parts.ts';
 import { textMemory } from '../../shared-memory/shared-text.ts';

@@ -1,0 +1,205 @@
+/** A task for the end of this turn of the event loop. */
+export interface DeferredTask {
+  runDeferred(): void;
+}
+
+let tasks: DeferredTask[] = [];
+
+/** Runs a task after the process has read all bytes that the kernel has ready. All waiting tasks run in one turn of the event loop. */
+export function defer(task: DeferredTask): void {
+  if (tasks.length === 0) setImmediate(runTasks);
+  tasks.push(task);
+}
+
+function runTasks(): void {
+  const due = tasks;
+  tasks = [];
+  for (const task of due) task.runDeferred();
+}
+
+/** A source of bytes whose reads can be suspended. */
+export interface PacedSource {
+  resumeReads(): void;
+}
+
+/** Chunks between two checks. Parsing them takes a few milliseconds. */
+const CHUNKS_PER_CHECK = 4_096;
+/** Below this average size, the chunks cost more to parse than their bytes. */
+const SMALL_BYTES = 512;
+/** The pause between two reads of suspended sources, in which the process does all other work. */
+const REST_MS = 10;
+
+const suspended: PacedSource[] = [];
+
+/**
+ * Detects sources whose small chunks would block the event loop: one turn can deliver megabytes, and in chunks of one byte these take
+ * half a second to parse. Such sources take turns, with one read of one source every `REST_MS`.
+ */
+export class ChunkCounter {
+  #chunks = 0;
+  #bytes = 0;
+
+  /** Counts chunks. Returns true if the source must suspend its reads and call `resumeLater`. */
+  add(chunks: number, bytes: number): boolean {
+    this.#chunks += chunks;
+    this.#bytes += bytes;
+    if (this.#chunks < CHUNKS_PER_CHECK) return false;
+    const areSmall = this.#bytes < this.#chunks * SMALL_BYTES;
+    this.#chunks = 0;
+    this.#bytes = 0;
+    return areSmall;
+  }
+}
+
+/** Calls `resumeReads` when it is the turn of this source. */
+export function resumeLater(source: PacedSource): void {
+  if (suspended.push(source) === 1) setTimeout(resumeNext, REST_MS);
+}
+
+function resumeNext(): void {
+  suspended.shift()?.resumeReads();
+  if (suspended.length > 0) setTimeout(resumeNext, REST_MS);
+}
+
+const BEAT_MS = 100;
+/** A busy machine delays a beat by less. */
+const MIN_MS = 250;
+
+/** The clock of the machine, also in tests that replace it. */
+const now = performance.now.bind(performance);
+
+/**
+ * The standstills of this thread: the machine did not run the process, or something blocked the event loop. Bytes and timeouts that
+ * became due meanwhile wait together, so a failure then is no sign of a failing server.
+ */
+class Standstills {
+  /** The number of standstills, but possibly without one that has just ended. */
+  count = 0;
+  readonly #listeners = new Set<(ms: number) => void>();
+  #timer: NodeJS.Timeout | undefined;
+  #beatAt = 0;
+
+  /** True if the thread stood still after it had read this `count`. */
+  hasHappenedSince(count: number): boolean {
+    if (this.#timer !== undefined) this.#check();
+    return this.count !== count;
+  }
+
+  /** Watches this thread while there is a listener, which receives the length of each standstill. Returns a function that stops it. */
+  watch(listener: (ms: number) => void): () => void {
+    this.#listeners.add(listener);
+    if (this.#timer === undefined) this.#beatAt = now();
+    this.#timer ??= setInterval(() => this.#beat(), BEAT_MS).unref();
+    return () => {
+      this.#listeners.delete(listener);
+      if (this.#listeners.size > 0) return;
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+    };
+  }
+
+  #beat(): void {
+    this.#check();
+    this.#beatAt = now();
+  }
+
+  #check(): void {
+    const checkedAt = now();
+    const ms = checkedAt - this.#beatAt - BEAT_MS;
+    if (ms < MIN_MS) return;
+    this.#beatAt = checkedAt;
+    this.count += 1;
+    for (const listener of this.#listeners) listener(ms);
+  }
+}
+
+export const standstills = new Standstills();
+
+/**
+ * A time limit on a peer. It restarts often, and reuses one timer, because a new timer for each request costs throughput. It expires
+ * only after the process has read all sockets once more, and it runs once again if the process stood still meanwhile: then the peer's
+ * bytes may be here, or could not arrive because the process had not done its own part.
+ */
+export class RestartableTimeout {
+  readonly ms: number;
+  readonly #onExpired: () => void;
+  #timer: NodeJS.Timeout | undefined;
+  #state: 'stopped' | 'running' | 'expiring' = 'stopped';
+  #standstills = 0;
+  #isExtended = false;
+
+  /** @param ms 0 for no limit */
+  constructor(ms: number, onExpired: () => void) {
+    this.ms = ms;
+    this.#onExpired = onExpired;
+  }
+
+  /** Starts the time limit, or restarts it. */
+  start(): this {
+    if (this.ms === 0) return this;
+    this.#state = 'running';
+    this.#standstills = standstills.count;
+    this.#isExtended = false;
+    if (this.#timer === undefined) this.#timer = setTimeout(() => this.#expire(), this.ms).unref();
+    else this.#timer.refresh();
+    return this;
+  }
+
+  stop(): void {
+    this.#state = 'stopped';
+  }
+
+  /** Stops the time limit permanently. */
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#state = 'stopped';
+  }
+
+  #expire(): void {
+    if (this.#state !== 'running') return;
+    if (!this.#isExtended && standstills.hasHappenedSince(this.#standstills)) {
+      this.#isExtended = true;
+      this.#timer?.refresh();
+      return;
+    }
+    this.#state = 'expiring';
+    setImmediate(() => {
+      if (this.#state !== 'expiring') return;
+      this.#state = 'stopped';
+      this.#onExpired();
+    });
+  }
+}
+
+/** Idle timeout when the upstream sends no `Keep-Alive` header. */
+const DEFAULT_IDLE_MS = 4_000;
+const MAX_IDLE_MS = 600_000;
+/** An idle connection expires this long before the upstream closes it, because a request takes time to arrive. */
+const MARGIN_MS = 2_000;
+const TIMEOUT = /(?:^|[,\t ])timeout=(\d{1,9})/i;
+
+/** The time for which an idle connection may be reused. */
+export class KeepAliveTimeout {
+  #header: string | undefined;
+  #ms = DEFAULT_IDLE_MS;
+  #startedAt = 0;
+
+  /**
+   * Starts the idle time. Returns false if it is over at once.
+   *
+   * @param header the upstream's `Keep-Alive` (RFC 2068 section 19.7.1.1)
+   */
+  start(header: string | undefined): boolean {
+    this.#startedAt = performance.now();
+    if (header !== this.#header) {
+      this.#header = header;
+      const seconds = TIMEOUT.exec(header ?? '')?.[1];
+      this.#ms = seconds === undefined ? DEFAULT_IDLE_MS : Math.min(Number(seconds) * 1000 - MARGIN_MS, MAX_IDLE_MS);
+    }
+    return this.#ms > 0;
+  }
+
+  get isExpired(): boolean {
+    return performance.now() - this.#startedAt > this.#ms;
+  }
+}

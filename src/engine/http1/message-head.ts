@@ -1,0 +1,267 @@
+import { REQUEST_METHODS } from './http-methods.ts';
+import { Http1Error } from './http1-error.ts';
+import { getAllHeaders, type RawHeaders } from './raw-headers.ts';
+
+/**
+ * Field lines (RFC 9112 section 5) as a regular expression for latin-1 text: no folding, and no blank before the colon. Most values have only
+ * printable ASCII, which one range tests in half the time.
+ */
+export const FIELD_LINES = /(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+:[ -~]*(?:[\t\x80-\xff][ -~]*)*\r\n)*/.source;
+
+/** The headers that determine the framing, the routing and the response of a message. The values of a repeated one are joined by commas. */
+class FoundHeaders {
+  host: string | undefined = undefined;
+  authorization: string | undefined = undefined;
+  contentType: string | undefined = undefined;
+  contentLength: string | undefined = undefined;
+  transferEncoding: string | undefined = undefined;
+  connection: string | undefined = undefined;
+  keepAlive: string | undefined = undefined;
+  expect: string | undefined = undefined;
+  maxForwards: string | undefined = undefined;
+  origin: string | undefined = undefined;
+  traceparent: string | undefined = undefined;
+  upgrade: string | undefined = undefined;
+  via: string | undefined = undefined;
+  /** True if one of the first five is repeated: servers disagree on which of them they use. */
+  isAmbiguous = false;
+}
+
+export type KnownHeaders = Readonly<FoundHeaders>;
+
+/** The headers of a message, as received, and the known ones. */
+interface HeaderFields {
+  readonly headers: string[];
+  readonly known: KnownHeaders;
+}
+
+type Member = Exclude<keyof FoundHeaders, 'isAmbiguous'>;
+
+const MEMBERS = new Map<string, Member>([
+  ['host', 'host'],
+  ['authorization', 'authorization'],
+  ['content-type', 'contentType'],
+  ['content-length', 'contentLength'],
+  ['transfer-encoding', 'transferEncoding'],
+  ['connection', 'connection'],
+  ['keep-alive', 'keepAlive'],
+  ['expect', 'expect'],
+  ['max-forwards', 'maxForwards'],
+  ['origin', 'origin'],
+  ['traceparent', 'traceparent'],
+  ['upgrade', 'upgrade'],
+  ['via', 'via'],
+]);
+const SINGLE: ReadonlySet<string> = new Set([
+  'host',
+  'authorization',
+  'contentType',
+  'contentLength',
+  'transferEncoding',
+]);
+
+/** The name of a header as received, and the member that has its value. */
+interface HeaderName {
+  readonly rawName: string;
+  readonly member: Member | undefined;
+}
+
+const SLOTS = 1_024;
+/** The names in use, by their length and two of their characters. Invented names replace others, which costs little. */
+const names = Array.from({ length: SLOTS }, (): HeaderName => ({ rawName: '', member: undefined }));
+/** Longer names are not kept. */
+const MAX_KEPT_LENGTH = 64;
+const SPACE = 0x20;
+
+/** Splits valid field lines into names and values, and finds the known headers. */
+export function parseFields(text: string, start: number): HeaderFields {
+  const headers: string[] = [];
+  const known = new FoundHeaders();
+  for (let at = start; at < text.length; ) {
+    const colon = text.indexOf(':', at);
+    const end = text.indexOf('\r', colon);
+    let first = colon + 1;
+    let last = end;
+    // Space and tab are the only characters of a valid line that are not above a space.
+    while (first < last && text.charCodeAt(first) <= SPACE) first += 1;
+    while (first < last && text.charCodeAt(last - 1) <= SPACE) last -= 1;
+    const { rawName, member } = nameOf(text.slice(at, colon));
+    const value = text.slice(first, last);
+    headers.push(rawName, value);
+    if (member !== undefined) {
+      const previous = known[member];
+      known[member] = previous === undefined ? value : `${previous}, ${value}`;
+      if (previous !== undefined && SINGLE.has(member)) known.isAmbiguous = true;
+    }
+    at = end + 2;
+  }
+  return { headers, known };
+}
+
+/** Returns the kept name. To change the letter case of each name, or to look it up in a `Map`, would take four times as long. */
+function nameOf(rawName: string): HeaderName {
+  const { length } = rawName;
+  const slot = (length * 37 + rawName.charCodeAt(0) * 5 + rawName.charCodeAt(length - 1)) % SLOTS;
+  const kept = names[slot] as HeaderName;
+  if (kept.rawName === rawName) return kept;
+  // A copy, because a slice would keep the complete head in memory, with its token.
+  const copy = Buffer.from(rawName, 'latin1').toString('latin1');
+  const name = { rawName: copy, member: MEMBERS.get(rawName.toLowerCase()) };
+  if (length <= MAX_KEPT_LENGTH) names[slot] = name;
+  return name;
+}
+
+/** The request line and the header lines of a request (RFC 9112 sections 3 and 5). */
+export interface RequestLines extends HeaderFields {
+  readonly method: string;
+  readonly target: string;
+  /** For example `1.1`. */
+  readonly version: string;
+}
+
+/** The part of a head that is malformed: the form of the request line, or anything else in the message. */
+export type MalformedPart = 'request_line' | 'message';
+
+/** `too_large`: the head exceeds its limit; `body`: the framing of the body is broken; `late`: the request did not arrive in time. */
+export type RequestErrorKind = MalformedPart | 'too_large' | 'body' | 'late';
+
+const REQUEST_LINE = '([^\\0-\\x20\\x7f]+) ([^\\0-\\x20\\x7f]+) HTTP/(\\d\\.\\d)\\r\\n';
+/** Matches a complete head without its empty line. A head that does not match is invalid, or can be read in two ways. */
+const REQUEST_HEAD = new RegExp(`^${REQUEST_LINE}${FIELD_LINES}$`);
+const LINE = new RegExp(`^${REQUEST_LINE}`);
+const FIELDS = new RegExp(`^${FIELD_LINES}$`);
+const PARTIAL_LINE = /^([^\0-\x20\x7f]*)(?: (?:[^\0-\x20\x7f]+(?: (.*))?)?)?$/s;
+/** Matches the origin, absolute and asterisk forms (RFC 9112 section 3.2). */
+const TARGET_START = /^(?:\/|[A-Za-z]+:\/\/|\*$)/;
+const VERSION_SHAPE = 'HTTP/0.0\r';
+
+/** One empty line may precede a request (RFC 9112 section 2.2). */
+export function withoutEmptyLine(text: string): string {
+  return text.startsWith('\r\n') ? text.slice(2) : text;
+}
+
+/**
+ * Parses a head, in latin-1, without the empty line after it. The request line has exactly one space between its parts.
+ */
+export function parseRequestLines(head: string): RequestLines | MalformedPart {
+  const text = withoutEmptyLine(head);
+  const [, name, target, version] = REQUEST_HEAD.exec(text) ?? [];
+  if (name === undefined || target === undefined || version === undefined)
+    return LINE.test(text) ? 'message' : 'request_line';
+  const method = REQUEST_METHODS.get(name);
+  if (method === undefined || !(method === 'CONNECT' || TARGET_START.test(target))) return 'message';
+  const { headers, known } = parseFields(text, text.indexOf('\n') + 1);
+  return { method, target, version: version === '1.1' ? '1.1' : version, headers, known };
+}
+
+/** Checks a complete request line, or the first part of one. Returns `undefined` if it is valid or may become so. */
+export function checkRequestLine(text: string): MalformedPart | undefined {
+  if (text.endsWith('\n')) return LINE.test(text) ? undefined : 'request_line';
+  if (text === '\r') return undefined;
+  const [match, method = '', version = ''] = PARTIAL_LINE.exec(text) ?? [];
+  if (match === undefined || !VERSION_SHAPE.startsWith(version.replaceAll(/\d/g, '0'))) return 'request_line';
+  const isKnown = text.length === method.length ? isMethodStart(method) : REQUEST_METHODS.has(method);
+  return isKnown ? undefined : 'message';
+}
+
+/** Checks complete field lines. */
+export function checkFieldLines(text: string): MalformedPart | undefined {
+  return FIELDS.test(text) ? undefined : 'message';
+}
+
+function isMethodStart(text: string): boolean {
+  return REQUEST_METHODS.keys().some((method) => method.startsWith(text));
+}
+
+/** The head of a response (RFC 9112 section 4). Its text is latin-1. */
+export interface ResponseHead {
+  readonly status: number;
+  readonly reason: string;
+  readonly headers: RawHeaders;
+  /** NaN if the head has no `Content-Length`: the body is chunked, or ends with the connection. */
+  readonly contentLength: number;
+  readonly isChunked: boolean;
+  /** All values of `Connection`. */
+  readonly connection: string | undefined;
+  /** True if the connection may carry another exchange (RFC 9112 section 9.3). */
+  readonly isPersistent: boolean;
+  /** The value of `Keep-Alive`. */
+  readonly keepAlive: string | undefined;
+}
+
+/** Matches a complete head without its empty line. A head that does not match is invalid, or can be read in two ways. */
+const RESPONSE_HEAD = new RegExp(
+  `^HTTP/1\\.([01]) ([1-9]\\d\\d)(?: ([\\t\\x20-\\x7e\\x80-\\xff]*))?\\r\\n${FIELD_LINES}$`,
+);
+/** The first byte may end a line that was checked before. */
+const PARTIAL_TEXT = /^\n?[\t\x20-\x7e\x80-\xff]*(?:\r\n[\t\x20-\x7e\x80-\xff]*)*\r?$/;
+const VERSION = 'HTTP/1.';
+const CONTENT_LENGTH = /^\d{1,15}$/;
+
+/**
+ * Parses a head without its empty line. Rejects repeated or conflicting framing headers (RFC 9112 section 6.3).
+ *
+ * @throws Http1Error `response_malformed`
+ */
+export function parseResponseHead(text: string): ResponseHead {
+  const [, minor, code, reason = ''] = RESPONSE_HEAD.exec(text) ?? [];
+  if (code === undefined) throw malformed();
+  const { headers, known } = parseFields(text, text.indexOf('\n') + 1);
+  const { contentLength: length, transferEncoding: encoding, connection, keepAlive } = known;
+  const isChunked = encoding?.toLowerCase() === 'chunked';
+  if (encoding !== undefined && (!isChunked || length !== undefined || minor === '0')) throw malformed();
+  if (length !== undefined && !CONTENT_LENGTH.test(length)) throw malformed();
+  return {
+    status: Number(code),
+    reason,
+    headers,
+    contentLength: length === undefined ? Number.NaN : Number(length),
+    isChunked,
+    connection,
+    isPersistent: isPersistent(minor === '0', connection),
+    keepAlive,
+  };
+}
+
+/** Parses trailers without the empty line. Returns `undefined` for malformed ones and for framing headers, which mean nothing here. */
+export function parseTrailers(text: string): RawHeaders | undefined {
+  if (!FIELDS.test(text)) return undefined;
+  const { headers, known } = parseFields(text, 0);
+  return known.transferEncoding === undefined && known.contentLength === undefined ? headers : undefined;
+}
+
+/**
+ * Checks an incomplete head whose last read begins at `start`, so that one that cannot become valid fails at once. Looks at each byte once,
+ * however small the reads are. Returns the number of bytes whose lines are checked.
+ *
+ * @param checked the result for the read before
+ * @throws Http1Error `response_malformed`
+ */
+export function checkPartialHead(bytes: Buffer, start: number, checked: number): number {
+  const before = Math.max(0, start - 1);
+  const text = bytes.toString('latin1', before);
+  const isBegun = checked > 0 || VERSION.startsWith(bytes.toString('latin1', 0, VERSION.length));
+  if (!isBegun || !PARTIAL_TEXT.test(text)) throw malformed();
+  const end = before + text.lastIndexOf('\n') + 1;
+  if (!text.includes('\n') || end <= checked) return checked;
+  if (!(checked === 0 ? RESPONSE_HEAD : FIELDS).test(bytes.toString('latin1', checked, end))) throw malformed();
+  return end;
+}
+
+/** True if headers or trailers close the connection. */
+export function hasConnectionClose(headers: RawHeaders): boolean {
+  return getAllHeaders(headers, 'connection').some((value) => CLOSE.test(value));
+}
+
+const CLOSE = /(?:^|,)[\t ]*close[\t ]*(?:,|$)/i;
+const KEEP_ALIVE = /(?:^|,)[\t ]*keep-alive[\t ]*(?:,|$)/i;
+
+/** True if a message allows another exchange on its connection (RFC 9112 section 9.3). @param connection all values of `Connection` */
+export function isPersistent(isHttp10: boolean, connection: string | undefined): boolean {
+  if (connection === undefined || connection === 'keep-alive') return !isHttp10 || connection !== undefined;
+  return !CLOSE.test(connection) && (!isHttp10 || KEEP_ALIVE.test(connection));
+}
+
+function malformed(): Http1Error {
+  return new Http1Error('response_malformed');
+}
