@@ -10,7 +10,6 @@ import { TunnelResponse } from './response/tunnel-response.ts';
 import { VerifiedResponse } from './response/verified-response.ts';
 import type { ServedExchange, ServerState } from './served-exchange.ts';
 import { forwardAsProxyPass } from './upstream/http-proxy.ts';
-import { UpstreamExchange } from './upstream/upstream-exchange.ts';
 
 /**
  * Serves one request, from its head to its log line, by the plan that was active when it began. Each step throws its refusal, and
@@ -72,9 +71,10 @@ function allowedMethods({ plan, target }: Exchange): RawHeaders {
 function forward(exchange: ForwardedExchange, server: ServerState): void {
   const { route, isHandshake } = exchange;
   exchange.forwardedAfterMs = exchange.elapsedMs();
-  const response =
+  const upstream = server.upstreams.get(route.upstream);
+  forwardAsProxyPass(
     route.login === undefined
-      ? new (isHandshake ? TunnelResponse : StreamedResponse)(exchange)
-      : new VerifiedResponse(exchange, requireAuth(route), route.login);
-  forwardAsProxyPass(new UpstreamExchange(exchange, server.upstreams.get(route.upstream), response));
+      ? new (isHandshake ? TunnelResponse : StreamedResponse)(exchange, upstream)
+      : new VerifiedResponse(exchange, upstream, requireAuth(route), route.login),
+  );
 }

@@ -4,27 +4,21 @@ import { releaseReadBuffer } from '../../http1/read-buffers.ts';
 import type { FlowControl } from '../../http1/upstream-request.ts';
 import type { Exchange } from '../exchange.ts';
 import { forwardResponseHeaders, forwardTrailers } from '../upstream/proxy-headers.ts';
-import type { ClientResponse } from '../upstream/upstream-exchange.ts';
-import type { Refusal } from './refusal.ts';
-import { fail } from './refuse.ts';
+import { UpstreamExchange } from '../upstream/upstream-exchange.ts';
 
 /** The gateway pauses the upstream when the client has this much unread. At Node's default it would pause after each read. */
 const MAX_WAITING_BYTES = 262_144;
 
-/** Streams a response to the client. */
-export class StreamedResponse implements ClientResponse {
-  protected readonly exchange: Exchange;
+/** An exchange with an upstream that streams the response to the client. */
+export class StreamedResponse extends UpstreamExchange {
   /** Bytes of the body still to come; NaN if the head has no length. */
   #remaining = Number.NaN;
   /** True once the gateway has ended the response itself. */
   #isEndedEarly = false;
 
-  constructor(exchange: Exchange) {
-    this.exchange = exchange;
-  }
-
   onHead(head: ResponseHead, connection: FlowControl): void {
     const { exchange } = this;
+    this.recordHead(head.status);
     if (head.status < 200) {
       sendInformational(exchange, head);
       return;
@@ -34,7 +28,7 @@ export class StreamedResponse implements ClientResponse {
     exchange.writeHead(head.status, head.reason, forwardResponseHeaders(head, exchange));
     // Only a response without a length can continue forever.
     if (!Number.isNaN(this.#remaining) || !isEventStream(head.headers)) return;
-    connection.limitIdle(exchange.route?.upstream?.eventStreamTimeoutMs ?? 0);
+    connection.limitIdle(exchange.route.upstream.eventStreamTimeoutMs);
     // If the gateway is stopping, this ends the response right after its head.
     exchange.trackLongLived(() => this.#endEarly());
   }
@@ -64,19 +58,14 @@ export class StreamedResponse implements ClientResponse {
     const { response } = this.exchange;
     // When the client has read everything, the connection may already carry another exchange.
     response.pausedSource = undefined;
-    if (response.isEnded) return;
-    if (trailers.length > 0) response.setTrailers(forwardTrailers(trailers, this.exchange));
-    response.end();
-  }
-
-  onUpgrade(_head: ResponseHead, socket: { destroy(): void }): void {
-    socket.destroy();
-  }
-
-  onForwarded(): void {}
-
-  onFailed(error: Error | Refusal): void {
-    fail(this.exchange, error);
+    try {
+      if (trailers.length > 0 && !response.isEnded) response.setTrailers(forwardTrailers(trailers, this.exchange));
+      if (!response.isEnded) response.end();
+    } catch (error) {
+      this.onError(error as Error);
+      return;
+    }
+    this.complete();
   }
 
   /** Ends the response as if the upstream had ended it. A client of an event stream reconnects. */

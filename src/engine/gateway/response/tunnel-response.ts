@@ -13,7 +13,19 @@ import { closeFrame, WebSocketFrameTracker } from './websocket-frames.ts';
  * client, and then the connection closes. Data that the client sends early is kept for the tunnel and never read as a request.
  */
 export class TunnelResponse extends StreamedResponse {
-  override onUpgrade({ headers, connection: named }: ResponseHead, upstream: Duplex): void {
+  override onUpgrade(head: ResponseHead, upstream: Duplex): void {
+    try {
+      this.#open(head, upstream);
+    } catch (error) {
+      upstream.destroy();
+      this.onError(error as Error);
+      return;
+    }
+    this.recordHead(head.status);
+    this.complete(upstream);
+  }
+
+  #open({ headers, connection: named }: ResponseHead, upstream: Duplex): void {
     const { exchange } = this;
     const { connection } = exchange;
     const { socket } = connection;
@@ -23,9 +35,8 @@ export class TunnelResponse extends StreamedResponse {
       return;
     }
     const kept = withoutHopHeaders(headers, named);
-    const head = switchingProtocols(applyHeaderRules(kept, exchange.route?.responseHeaders));
     exchange.respondedAfterMs = exchange.elapsedMs();
-    socket.write(head, 'latin1');
+    socket.write(switchingProtocols(applyHeaderRules(kept, exchange.route.responseHeaders)), 'latin1');
     const earlyData = connection.detach();
     if (earlyData.length > 0) socket.unshift(earlyData);
     const frames = new WebSocketFrameTracker();

@@ -2,8 +2,7 @@ import { standstills } from '../../http1/event-loop.ts';
 import type { HealthCheckSettings } from '../../settings/upstream-definition.ts';
 import { type BufferParts, privateParts } from '../../shared-memory/buffer-parts.ts';
 import { SharedText, textMemory } from '../../shared-memory/shared-text.ts';
-import { failureSourceOf } from './failed-attempt.ts';
-import { toRefusal } from './upstream-error.ts';
+import { failureSourceOf, toRefusal } from './upstream-error.ts';
 import { HEALTH_STATES, type HealthState } from './upstream-status.ts';
 
 export function healthCheckMemory(parts: BufferParts) {

@@ -1,35 +1,32 @@
 import type { Duplex } from 'node:stream';
 import { RestartableTimeout, standstills } from '../../http1/event-loop.ts';
+import { IDEMPOTENT_METHODS } from '../../http1/http-methods.ts';
+import { Http1Error } from '../../http1/http1-error.ts';
 import type { ResponseHead } from '../../http1/message-head.ts';
 import type { RawHeaders } from '../../http1/raw-headers.ts';
 import type { UpstreamConnection } from '../../http1/upstream-connection.ts';
 import type { FlowControl, ResponseSink, UpstreamRequest } from '../../http1/upstream-request.ts';
+import type { FailureSource } from '../circuit-breaker/circuit-breaker.ts';
 import type { CancellableWork, ForwardedExchange } from '../exchange.ts';
 import { RequestBody } from '../request/request-body.ts';
 import { upstreamTarget } from '../request/request-target.ts';
 import { ValidatedRequestBody } from '../request/validated-request-body.ts';
 import { Refusal } from '../response/refusal.ts';
-import { type FailedAttempt, isAbandoned, isRetryable, sourceOfFailure } from './failed-attempt.ts';
+import { fail } from '../response/refuse.ts';
 import type { LiveEndpoint } from './live-endpoint.ts';
 import type { LiveUpstream, QueuedRequest } from './live-upstream.ts';
 import type { Assignment } from './load-balancer.ts';
 import { forwardRequestHeaders, keepsClientHost } from './proxy-headers.ts';
-import { ClientDisconnected, toRefusal, UpstreamError } from './upstream-error.ts';
+import { ClientDisconnected, failureSourceOf, isTimeout, toRefusal, UpstreamError } from './upstream-error.ts';
 
-/** Receives the events of an upstream's response and sends it to the client. */
-export interface ClientResponse
-  extends Pick<ResponseSink, 'onHead' | 'onData' | 'onReadComplete' | 'onEnd' | 'onUpgrade'> {
-  /** The response is complete, or the connection has become a tunnel. */
-  onForwarded(): void;
-  /** The exchange failed. No other event follows. */
-  onFailed(error: ClientDisconnected | Refusal): void;
-}
+/** The limit of the complete exchange has expired. */
+const TOTAL_TIMEOUT = 'exchange_too_long';
 
 /**
- * Forwards one request to an endpoint of its upstream and the response to the client: waits for a connection, retries where
- * that is safe, and reports results to the circuit breaker of the endpoint.
+ * Forwards one request to an endpoint of its upstream: waits for a connection, retries where that is safe, and reports results to
+ * the endpoint. Its subclasses send the response to the client.
  */
-export class UpstreamExchange implements QueuedRequest, UpstreamRequest, ResponseSink, CancellableWork {
+export abstract class UpstreamExchange implements QueuedRequest, UpstreamRequest, ResponseSink, CancellableWork {
   readonly client: string;
   readonly method: string;
   readonly isHandshake: boolean;
@@ -41,9 +38,8 @@ export class UpstreamExchange implements QueuedRequest, UpstreamRequest, Respons
   path = '';
   headers: RawHeaders = [];
   body: Buffer | RequestBody | null = null;
-  readonly #exchange: ForwardedExchange;
+  protected readonly exchange: ForwardedExchange;
   readonly #upstream: LiveUpstream;
-  readonly #response: ClientResponse;
   /** Without the `Host` of the endpoint. */
   #headers: RawHeaders = [];
   #timeout: RestartableTimeout | undefined;
@@ -57,32 +53,35 @@ export class UpstreamExchange implements QueuedRequest, UpstreamRequest, Respons
   /** The standstills of this thread before this attempt. */
   #standstills = 0;
   #isSent = false;
-  #hasResponse = false;
-  /** The status of the response; 0 before it begins. */
+  /** The status of the latest head, informational (1xx) responses included; 0 before it. */
   #status = 0;
   #isOver = false;
 
-  constructor(exchange: ForwardedExchange, upstream: LiveUpstream, response: ClientResponse) {
+  constructor(exchange: ForwardedExchange, upstream: LiveUpstream) {
     this.client = exchange.client;
     this.method = exchange.request.method;
     this.isHandshake = exchange.isHandshake;
     this.needsNewConnection = exchange.isHandshake;
     this.length = exchange.body?.length ?? exchange.head.body;
     this.hasResponseTimeout = exchange.route.timeoutMs === undefined;
-    this.#exchange = exchange;
+    this.exchange = exchange;
     this.#upstream = upstream;
-    this.#response = response;
   }
+
+  abstract onHead(head: ResponseHead, connection: FlowControl): void;
+  abstract onData(bytes: Buffer, connection: FlowControl): void;
+  abstract onReadComplete(): void;
+  abstract onEnd(trailers: RawHeaders): void;
 
   /** Sends the request as soon as an endpoint has a connection for it. */
   forward(): void {
-    const { route, target, trace } = this.#exchange;
+    const { route, target, trace } = this.exchange;
     const limitMs = route.timeoutMs ?? this.#upstream.upstream.totalTimeoutMs;
-    this.#headers = forwardRequestHeaders(this.#exchange, trace);
+    this.#headers = forwardRequestHeaders(this.exchange, trace);
     this.path = upstreamTarget(route, target);
     if (limitMs !== undefined)
       this.#timeout = new RestartableTimeout(limitMs, () => this.#stop(totalTimeout())).start();
-    this.#exchange.work = this;
+    this.exchange.work = this;
     this.#upstream.acquire(this);
   }
 
@@ -93,9 +92,9 @@ export class UpstreamExchange implements QueuedRequest, UpstreamRequest, Respons
 
   start({ endpoint, connection, trial }: Assignment): void {
     this.#endpoint = endpoint;
-    this.#exchange.endpoint = endpoint.url;
+    this.exchange.endpoint = endpoint.url;
     this.#trial = trial;
-    if (endpoint.breaker !== undefined) this.#sentAfterMs = this.#exchange.elapsedMs();
+    if (endpoint.breaker !== undefined) this.#sentAfterMs = this.exchange.elapsedMs();
     this.needsNewConnection = true;
     this.#attempts += 1;
     this.#standstills = standstills.count;
@@ -108,7 +107,7 @@ export class UpstreamExchange implements QueuedRequest, UpstreamRequest, Respons
 
   onRequestStart(): void {
     this.#isSent = true;
-    this.#exchange.wasSent = true;
+    this.exchange.wasSent = true;
   }
 
   onStale(): void {
@@ -116,120 +115,112 @@ export class UpstreamExchange implements QueuedRequest, UpstreamRequest, Respons
     this.#send(endpoint, endpoint.pool.replace(this.#connection as UpstreamConnection, this.isHandshake));
   }
 
-  onHead(head: ResponseHead, connection: FlowControl): void {
-    const { breaker, responseTime, observed } = this.#endpoint as LiveEndpoint;
-    if (breaker !== undefined && !this.#hasResponse) {
-      responseTime.add(this.#exchange.elapsedMs() - this.#sentAfterMs);
-      breaker.recordResponse();
-    }
-    this.#hasResponse = true;
-    if (head.status >= 200) {
-      this.#status = head.status;
-      observed.recordResponse(head.status, this.client);
-    }
-    this.#response.onHead(head, connection);
-  }
-
-  onData(bytes: Buffer, connection: FlowControl): void {
-    this.#response.onData(bytes, connection);
-  }
-
-  onReadComplete(): void {
-    this.#response.onReadComplete();
-  }
-
-  onEnd(trailers: RawHeaders): void {
-    try {
-      this.#response.onEnd(trailers);
-    } catch (error) {
-      this.onError(error as Error);
-      return;
-    }
-    this.#settle();
-    this.#endpoint?.breaker?.recordSuccess();
-    this.#endpoint?.observed.recordCompletion(this.#status);
-    this.#releaseConnection(true);
-    this.#response.onForwarded();
-  }
-
-  onUpgrade(head: ResponseHead, socket: Duplex): void {
-    try {
-      this.#response.onUpgrade(head, socket);
-    } catch (error) {
-      socket.destroy();
-      this.onError(error as Error);
-      return;
-    }
-    this.#settle();
-    this.#endpoint?.breaker?.recordResponse();
-    this.#endpoint?.breaker?.recordSuccess();
-    this.#endpoint?.observed.recordResponse(head.status, this.client);
-    this.#endpoint?.observed.recordCompletion(head.status);
-    // The tunnel counts as a connection of the endpoint until it closes.
-    socket.once('close', () => this.#releaseConnection(false));
-    this.#response.onForwarded();
+  /** Refuses a switch of the protocol. */
+  onUpgrade(_head: ResponseHead, socket: Duplex): void {
+    socket.destroy();
+    this.onError(new Http1Error('upgrade_unexpected'));
   }
 
   onError(error: Error): void {
-    const failed = this.#failedAttempt(error);
-    const isRetried = this.#upstream.upstream.retry && !this.#isOver && isRetryable(failed);
+    const isRetried = this.#isRetryable(error);
     // A stale connection is no sign of a failing endpoint. The retry gives the result.
-    if (!isRetried || !this.#isSent) this.#recordFailure(failed);
+    if (!isRetried || !this.#isSent) this.#recordFailure(error);
     this.#releaseConnection(false);
     if (isRetried) {
-      this.#exchange.retries += 1;
+      this.exchange.retries += 1;
       this.#upstream.acquire(this, this.#endpoint);
     } else {
       this.#fail(error);
     }
   }
 
+  /** A head arrived, informational (1xx) responses included. */
+  protected recordHead(status: number): void {
+    const { breaker, responseTime, observed } = this.#endpoint as LiveEndpoint;
+    if (breaker !== undefined && this.#status === 0) {
+      responseTime.add(this.exchange.elapsedMs() - this.#sentAfterMs);
+      breaker.recordResponse();
+    }
+    this.#status = status;
+    if (status >= 200) observed.recordResponse(status, this.client);
+  }
+
+  /** The response is complete, or the connection has become a tunnel. @param tunnel counts as a connection until it closes */
+  protected complete(tunnel?: Duplex): void {
+    this.#settle();
+    this.#endpoint?.breaker?.recordSuccess();
+    this.#endpoint?.observed.recordCompletion(this.#status);
+    if (tunnel === undefined) this.#releaseConnection(true);
+    else tunnel.once('close', () => this.#releaseConnection(false));
+  }
+
   #send(endpoint: LiveEndpoint, connection: UpstreamConnection): void {
-    const { body, head, route } = this.#exchange;
+    const { body, head, route } = this.exchange;
     this.#connection = connection;
     this.#isSent = false;
-    this.body = body ?? (head.body === undefined ? null : streamBody(this.#exchange));
+    this.body = body ?? (head.body === undefined ? null : streamBody(this.exchange));
     // A request of HTTP/1.0 may have no Host.
     const hasHost = head.host !== undefined && keepsClientHost(route);
     this.headers = hasHost ? this.#headers : ['Host', endpoint.host, ...this.#headers];
     connection.send(this, this);
   }
 
-  #failedAttempt(error: Error): FailedAttempt {
-    const { request } = this.#exchange;
-    const { body } = this;
-    const isStreamed = body instanceof RequestBody;
-    return {
-      error,
-      method: this.method,
-      attempt: this.#attempts,
-      endpoints: this.#upstream.upstream.endpoints.length,
-      isSent: this.#isSent,
-      hasResponse: this.#hasResponse,
-      hasBody: body !== null,
-      isBodyRepeatable: !isStreamed || !body.isStarted,
-      isRequestComplete: !isStreamed || request.isComplete,
-      wasPaused: this.#connection?.wasPaused === true,
-      hasStoodStill: standstills.hasHappenedSince(this.#standstills),
-      isEventStream: this.#exchange.isLongLived,
-      mayHaveBeenStale: this.#connection?.mayHaveBeenStale === true,
-    };
+  /** True if the request can be sent again: nothing was sent, or an idempotent request met a stale connection. */
+  #isRetryable(error: Error): boolean {
+    const { retry, endpoints } = this.#upstream.upstream;
+    if (!retry || this.#isOver || error instanceof UpstreamError || error instanceof ClientDisconnected) return false;
+    if (!this.#isSent) return this.#attempts < endpoints.length;
+    const wasStale = this.#status === 0 && !isTimeout(error) && this.#connection?.mayHaveBeenStale === true;
+    const isRepeatable = IDEMPOTENT_METHODS.has(this.method) && this.#streamedBody?.isStarted !== true;
+    return this.#attempts === 1 && wasStale && isRepeatable;
   }
 
   /** Reports a failure to the breaker, the health and the metrics of the endpoint. */
-  #recordFailure(failed: FailedAttempt): void {
+  #recordFailure(error: Error): void {
     const endpoint = this.#endpoint;
     if (endpoint === undefined) return;
-    const wasAbandoned = isAbandoned(failed);
+    const hasStoodStill = standstills.hasHappenedSince(this.#standstills);
+    const source = hasStoodStill && !(error instanceof ClientDisconnected) ? 'gateway' : this.#sourceOf(error);
+    const wasAbandoned =
+      error instanceof ClientDisconnected && this.#isSent && this.#status === 0 && !this.#isUploading;
     if (wasAbandoned) endpoint.abandoned.add(1);
-    const waitedMs = this.#exchange.elapsedMs() - this.#sentAfterMs;
+    const waitedMs = this.exchange.elapsedMs() - this.#sentAfterMs;
     // The client determines how long a streamed upload takes, and it may have left because of a standstill.
-    const isOurDelay = this.body instanceof RequestBody || failed.hasStoodStill;
-    const wasSlow = wasAbandoned && !isOurDelay && endpoint.responseTime.isSlow(waitedMs);
-    const source = sourceOfFailure(failed);
-    if (wasSlow) endpoint.breaker?.recordAbandoned(this.client);
+    const isOurDelay = this.#streamedBody !== undefined || hasStoodStill;
+    if (wasAbandoned && !isOurDelay && endpoint.responseTime.isSlow(waitedMs))
+      endpoint.breaker?.recordAbandoned(this.client);
     else endpoint.breaker?.recordFailure(source, this.client, this.#trial);
-    endpoint.observed.recordFailure(source, this.client, toRefusal(failed.error).reason, this.#status);
+    endpoint.observed.recordFailure(source, this.client, toRefusal(error).reason, this.#status);
+  }
+
+  /** Returns the party that may have caused a failure. */
+  #sourceOf(error: Error & { code?: string }): FailureSource {
+    if (error instanceof ClientDisconnected) return 'client';
+    const code = (error instanceof UpstreamError ? error.refusal.reason : error.code) ?? '';
+    const hasResponse = this.#status > 0;
+    if (error instanceof UpstreamError) {
+      if (code !== TOTAL_TIMEOUT) return failureSourceOf(code) ?? 'client';
+      // This limit also runs while a slow client reads the response.
+      if (hasResponse) return 'client';
+    } else if (!this.#isSent) {
+      return failureSourceOf(code) === 'gateway' ? 'gateway' : 'endpoint';
+    }
+    // An event stream has no other end than the close of its connection, and clients open it again.
+    if (this.exchange.isLongLived) return 'client';
+    // An upstream that responds early and closes resets the connection, because it has not read the rest of the body.
+    if (hasResponse && this.body !== null && code === 'ECONNRESET') return 'client';
+    // An upstream may close because the client sends or reads slowly. An upstream that stops reading an upload fails by itself.
+    if ((this.#isUploading && code !== 'response_timeout') || this.#connection?.wasPaused === true) return 'client';
+    return failureSourceOf(code) ?? 'request';
+  }
+
+  /** The body that the client may still be sending; `undefined` if the body is in memory. */
+  get #streamedBody(): RequestBody | undefined {
+    return this.body instanceof RequestBody ? this.body : undefined;
+  }
+
+  get #isUploading(): boolean {
+    return this.#streamedBody !== undefined && !this.exchange.request.isComplete;
   }
 
   /** Ends the exchange early, in the queue or on its connection. */
@@ -246,7 +237,7 @@ export class UpstreamExchange implements QueuedRequest, UpstreamRequest, Respons
   #fail(error: Error): void {
     if (this.#isOver) return;
     this.#settle();
-    this.#response.onFailed(error instanceof ClientDisconnected ? error : toRefusal(error));
+    fail(this.exchange, error instanceof ClientDisconnected ? error : toRefusal(error));
   }
 
   #settle(): void {
@@ -274,5 +265,5 @@ function streamBody(exchange: ForwardedExchange): RequestBody {
 }
 
 function totalTimeout(): UpstreamError {
-  return new UpstreamError(new Refusal('upstream_timeout', { reason: 'exchange_too_long' }));
+  return new UpstreamError(new Refusal('upstream_timeout', { reason: TOTAL_TIMEOUT }));
 }
