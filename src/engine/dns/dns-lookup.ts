@@ -1,23 +1,14 @@
-import { type RecordWithTtl, Resolver } from 'node:dns';
-import { DnsError, type DnsErrorCode } from './resolution-status.ts';
+import { promises, type RecordWithTtl } from 'node:dns';
+import { DnsError } from './resolution-status.ts';
+
+type Family = 4 | 6;
 
 export interface DnsResult {
   readonly ips: readonly string[];
   /** The shortest time to live of the addresses, in seconds. */
   readonly ttlSeconds: number;
   /** The address families for which no name server responded. */
-  readonly unresolvedFamilies: readonly (4 | 6)[];
-}
-
-export interface DnsLookupListener {
-  /** Returns the full names to query, in order. */
-  candidateNames(): readonly string[];
-  /** The addresses of one family are available, and the query for the other one continues. */
-  onPartialResult(result: DnsResult, ms: number): void;
-  onResult(result: DnsResult, ms: number): void;
-  onFailed(error: DnsError, ms: number): void;
-  /** The lookup ended without a result. */
-  onCancelled(): void;
+  readonly unresolvedFamilies: readonly Family[];
 }
 
 /** The time limit of a lookup on the network. */
@@ -39,132 +30,104 @@ const TRY_NEXT_DOMAIN = new Set(['ESERVFAIL', 'EREFUSED', 'ENOTIMP', 'EFORMERR',
 
 const FAMILIES = [4, 6] as const;
 
-interface FamilyResult {
-  readonly records: readonly RecordWithTtl[];
-  readonly code: string | undefined;
-}
-
 /** One lookup of a name: queries both address families in parallel, and the full names in sequence. */
 export class DnsLookup {
-  readonly #listener: DnsLookupListener;
+  /** Called with the addresses of one family if the query for the other one continues. */
+  readonly #onPartialResult: (result: DnsResult) => unknown;
   /** A channel of its own, so that the lookup can be cancelled separately. */
-  readonly #channel = new Resolver({ timeout: TRY_MS, tries: TRIES, maxTimeout: MAX_TRY_MS });
-  #names: readonly string[] = [];
-  #families = new Map<4 | 6, FamilyResult>();
-  #timer: NodeJS.Timeout | undefined;
-  #partialTimer: NodeJS.Timeout | undefined;
+  readonly #channel = new promises.Resolver({ timeout: TRY_MS, tries: TRIES, maxTimeout: MAX_TRY_MS });
   readonly #startedAt = performance.now();
+  readonly #expired = Promise.withResolvers<DnsResult>();
+  #timer: NodeJS.Timeout | undefined;
   #partial: DnsResult | undefined;
-  #hasServerFailed = false;
-  #hasEnded = false;
 
   /** @param servers empty to let c-ares find them */
-  constructor(servers: readonly string[], listener: DnsLookupListener) {
-    this.#listener = listener;
+  constructor(servers: readonly string[], onPartialResult: (result: DnsResult) => unknown) {
+    this.#onPartialResult = onPartialResult;
     if (servers.length > 0) this.#channel.setServers(servers);
   }
 
-  start(): void {
-    this.#setTimeout(TIMEOUT_MS);
-    this.#names = this.#listener.candidateNames();
-    this.#query(0);
+  get ageMs(): number {
+    return performance.now() - this.#startedAt;
   }
 
-  /** Called when a lookup without waiters gets its first one. */
-  onFirstWaiter(): void {
-    this.#setTimeout(Math.max(this.#startedAt + TIMEOUT_MS - performance.now(), 0));
-  }
-
-  onLastWaiterLeft(): void {
-    this.#setTimeout(ABANDONED_TIMEOUT_MS);
-  }
-
-  cancel(): void {
-    if (this.#end()) this.#listener.onCancelled();
-  }
-
-  #query(index: number): void {
-    const name = this.#names[index];
-    if (name === undefined) {
-      this.#fail(this.#hasServerFailed ? 'EAI_AGAIN' : 'ENOTFOUND');
-      return;
+  /** @param names the full names, in order @throws DnsError, also after `cancel` */
+  async run(names: readonly string[]): Promise<DnsResult> {
+    this.limit(true);
+    try {
+      return await Promise.race([this.#query(names), this.#expired.promise]);
+    } finally {
+      this.cancel();
     }
-    this.#families = new Map();
-    const onRecords = (family: 4 | 6) => (error: NodeJS.ErrnoException | null, records?: RecordWithTtl[]) => {
-      if (this.#hasEnded) return;
-      this.#families.set(family, { records: records ?? [], code: error?.code });
-      this.#evaluate(index);
-    };
-    this.#channel.resolve4(name, { ttl: true }, onRecords(4));
-    this.#channel.resolve6(name, { ttl: true }, onRecords(6));
   }
 
-  #evaluate(index: number): void {
-    const result = this.#result();
-    const hasAddresses = result.ips.length > 0;
-    if (this.#families.size < 2) {
-      if (hasAddresses) this.#partialTimer = setTimeout(() => this.#report(result), RESOLUTION_DELAY_MS).unref();
-      return;
-    }
-    if (hasAddresses) {
-      this.#succeed(result);
-      return;
-    }
-    const codes = [...this.#families.values()]
-      .map(({ code = 'ENODATA' }) => code)
-      .filter((code) => !NOT_FOUND.has(code));
-    const final = codes.find((code) => !TRY_NEXT_DOMAIN.has(code));
-    if (final !== undefined) {
-      this.#fail(final === 'ETIMEOUT' ? 'ETIMEOUT' : 'EAI_AGAIN');
-      return;
-    }
-    if (codes.length > 0) this.#hasServerFailed = true;
-    this.#query(index + 1);
-  }
-
-  #result(): DnsResult {
-    const records = [...this.#families.values()].flatMap(({ records }) => records);
-    const isUnresolved = (family: FamilyResult | undefined) =>
-      family === undefined || (family.code !== undefined && !NOT_FOUND.has(family.code));
-    return {
-      ips: records.map(({ address }) => address),
-      ttlSeconds: records.reduce((least, { ttl }) => Math.min(least, ttl), Number.POSITIVE_INFINITY),
-      unresolvedFamilies: FAMILIES.filter((family) => isUnresolved(this.#families.get(family))),
-    };
-  }
-
-  /** One family has addresses, and the other one has not responded yet (RFC 8305 section 3). */
-  #report(partial: DnsResult): void {
-    this.#partial = partial;
-    this.#listener.onPartialResult(partial, performance.now() - this.#startedAt);
-  }
-
-  #succeed(result: DnsResult): void {
-    const ms = performance.now() - this.#startedAt;
-    if (this.#end()) this.#listener.onResult(result, ms);
-  }
-
-  #fail(code: DnsErrorCode): void {
-    const ms = performance.now() - this.#startedAt;
-    if (this.#end()) this.#listener.onFailed(new DnsError(code), ms);
-  }
-
-  #setTimeout(ms: number): void {
+  /** Sets the time limit. @param isAwaited true if a connection waits for the lookup */
+  limit(isAwaited: boolean): void {
     clearTimeout(this.#timer);
     const expire = () => {
-      if (this.#partial === undefined) this.#fail('ETIMEOUT');
-      else this.#succeed(this.#partial);
+      if (this.#partial === undefined) this.#expired.reject(new DnsError('ETIMEOUT'));
+      else this.#expired.resolve(this.#partial);
     };
+    const ms = isAwaited ? Math.max(TIMEOUT_MS - this.ageMs, 0) : ABANDONED_TIMEOUT_MS;
     // A response that is here counts, also if the process did not run until now.
     this.#timer = setTimeout(() => setImmediate(expire), ms).unref();
   }
 
-  #end(): boolean {
-    if (this.#hasEnded) return false;
-    this.#hasEnded = true;
+  cancel(): void {
     clearTimeout(this.#timer);
-    clearTimeout(this.#partialTimer);
     this.#channel.cancel();
-    return true;
   }
+
+  async #query(names: readonly string[]): Promise<DnsResult> {
+    let hasServerFailed = false;
+    for (const name of names) {
+      const results = await this.#queryFamilies(name);
+      const result = resultOf(results);
+      if (result.ips.length > 0) return result;
+      const codes = results.map(({ code = 'ENODATA' }) => code).filter((code) => !NOT_FOUND.has(code));
+      const final = codes.find((code) => !TRY_NEXT_DOMAIN.has(code));
+      if (final !== undefined) throw new DnsError(final === 'ETIMEOUT' ? 'ETIMEOUT' : 'EAI_AGAIN');
+      hasServerFailed ||= codes.length > 0;
+    }
+    throw new DnsError(hasServerFailed ? 'EAI_AGAIN' : 'ENOTFOUND');
+  }
+
+  async #queryFamilies(name: string) {
+    const queries = FAMILIES.map((family) => this.#queryFamily(name, family));
+    const first = resultOf([await Promise.race(queries)]);
+    const report = () => {
+      this.#partial = first;
+      this.#onPartialResult(first);
+    };
+    const timer = first.ips.length > 0 ? setTimeout(report, RESOLUTION_DELAY_MS).unref() : undefined;
+    const results = await Promise.all(queries);
+    clearTimeout(timer);
+    return results;
+  }
+
+  async #queryFamily(name: string, family: Family): Promise<FamilyResult> {
+    const [channel, options] = [this.#channel, { ttl: true } as const];
+    try {
+      const records = await (family === 4 ? channel.resolve4(name, options) : channel.resolve6(name, options));
+      return { family, records };
+    } catch (error) {
+      return { family, records: [], code: (error as NodeJS.ErrnoException).code };
+    }
+  }
+}
+
+interface FamilyResult {
+  readonly family: Family;
+  readonly records: readonly RecordWithTtl[];
+  readonly code?: string | undefined;
+}
+
+function resultOf(results: readonly FamilyResult[]): DnsResult {
+  const records = results.flatMap(({ records }) => records);
+  const resolved = results.filter(({ code }) => code === undefined || NOT_FOUND.has(code)).map(({ family }) => family);
+  return {
+    ips: records.map(({ address }) => address),
+    ttlSeconds: Math.min(...records.map(({ ttl }) => ttl)),
+    unresolvedFamilies: FAMILIES.filter((family) => !resolved.includes(family)),
+  };
 }

@@ -1,6 +1,5 @@
 import { AddressList, type HostAddress } from './address-list.ts';
-import { DnsLookup, type DnsLookupListener, type DnsResult } from './dns-lookup.ts';
-import { Freshness } from './freshness.ts';
+import { DnsLookup, type DnsResult } from './dns-lookup.ts';
 import type { LookupCounts } from './lookup-counts.ts';
 import { isLocalhostName } from './loopback.ts';
 import type { DnsError, DnsErrorCode, ResolutionState, ResolutionStatus } from './resolution-status.ts';
@@ -21,14 +20,20 @@ export interface ResolverContext {
   readonly report: (name: string, reason: DnsErrorCode | undefined) => void;
 }
 
-/** The minimum time between two lookups while addresses refuse connections. */
-const UNREACHABLE_MS = 1_000;
+const MIN_TTL_MS = 1_000;
+const MAX_TTL_MS = 300_000;
+/** The minimum time between a failed lookup, or one after which addresses refuse connections, and the next one. */
+const RETRY_MS = 1_000;
+/** Stale addresses are not used longer than this (RFC 8767 section 5 recommends one to three days). */
+const MAX_STALE_MS = 86_400_000;
+/** The same limit if the name servers report that the name has no address: another service may have the old addresses. */
+const MAX_NOT_FOUND_MS = 60_000;
 /** The number of waiters that get their result in one turn of the event loop. */
 const DELIVERIES_PER_TURN = 64;
 const LOOPBACK_ADDRESSES = ['127.0.0.1', '::1'];
 
-/** A host name with its cached addresses. */
-export class HostName implements DnsLookupListener {
+/** A host name with its cached addresses. Times are those of the clock of the resolver. */
+export class HostName {
   readonly #name: string;
   readonly #context: ResolverContext;
   readonly #addresses = new AddressList();
@@ -36,8 +41,13 @@ export class HostName implements DnsLookupListener {
   #lookup: DnsLookup | undefined;
   #isStatic = false;
   #filesVersion = -1;
-  readonly #freshness = new Freshness();
   #error: DnsError | undefined;
+  /** The time when the last lookup ended, with or without a result. */
+  #endedAt = Number.NEGATIVE_INFINITY;
+  /** The time until which the addresses are fresh, and the time since which they can become stale. */
+  #expiresAt = 0;
+  #resolvedAt = 0;
+  #notFoundSince: number | undefined;
   /** The time when a connection last requested the addresses. */
   usedAt = 0;
   /** Open connections to its addresses. */
@@ -70,93 +80,61 @@ export class HostName implements DnsLookupListener {
   resolve(waiter: AddressCallback): () => void {
     const { files, now } = this.#context;
     this.usedAt = now();
-    if (files.isReady || this.#isStatic) return this.#resolve(waiter);
-    let isCancelled = false;
-    let cancel = () => {
-      isCancelled = true;
+    this.#waiters.add(waiter);
+    if (files.isReady || this.#isStatic) this.#serve(waiter);
+    else void files.ready().then(() => this.#waiters.has(waiter) && this.#serve(waiter));
+    return () => {
+      if (this.#waiters.delete(waiter) && this.#waiters.size === 0) this.#lookup?.limit(false);
     };
-    void files.ready().then(() => {
-      if (!isCancelled) cancel = this.#resolve(waiter);
-    });
-    return () => cancel();
   }
 
-  #resolve(waiter: AddressCallback): () => void {
-    const { counts, now, files } = this.#context;
+  #serve(waiter: AddressCallback): void {
+    const { counts, files } = this.#context;
     files.checkForChanges();
     this.#readHosts();
+    const mayRetry = this.#error === undefined || this.#isIdleFor(RETRY_MS);
     if (this.#addresses.size > 0) {
-      if (!this.#isStatic && this.#freshness.isExpired(now())) {
+      if (!this.#isStatic && this.#isExpired) {
         counts.stale += 1;
-        if (this.#freshness.mayRetry(now())) this.refresh();
+        if (mayRetry) this.refresh();
       }
-      return deliverLater(waiter, undefined, this.#addresses.next(!this.#isStatic));
+    } else if (mayRetry) {
+      if (this.#lookup === undefined) this.refresh();
+      else if (this.#waiters.size === 1) this.#lookup.limit(true);
+      return;
     }
-    if (this.#error !== undefined && !this.#freshness.mayRetry(now())) return deliverLater(waiter, this.#error, []);
-    const others = this.#waiters.size;
-    this.#waiters.add(waiter);
-    if (this.#lookup === undefined) this.refresh();
-    else if (others === 0) this.#lookup.onFirstWaiter();
-    return () => {
-      if (this.#waiters.delete(waiter) && this.#waiters.size === 0) this.#lookup?.onLastWaiterLeft();
-    };
+    process.nextTick(() => this.#notify(waiter));
   }
 
   /** Starts a lookup after an address refused a connection, because the name may have new addresses. */
   onUnreachable(): void {
-    if (this.#freshness.isIdleFor(this.#context.now(), UNREACHABLE_MS)) this.refresh();
+    if (this.#isIdleFor(RETRY_MS)) this.refresh();
   }
 
   /** Starts a lookup unless one is in progress. */
   refresh(): void {
     this.#readHosts();
     if (this.#isStatic || this.#lookup !== undefined) return;
-    this.#context.counts.inFlight += 1;
-    this.#lookup = new DnsLookup(this.#context.servers(), this);
-    this.#lookup.start();
+    const { counts, files, servers } = this.#context;
+    const isCurrent = () => lookup === this.#lookup;
+    const lookup = new DnsLookup(servers(), (partial) => isCurrent() && this.#publish(partial, lookup.ageMs, [4, 6]));
+    counts.inFlight += 1;
+    this.#lookup = lookup;
+    lookup.run(candidateNames(this.#name, files.resolvConf)).then(
+      (result) => isCurrent() && this.#succeed(result, lookup.ageMs),
+      (error: DnsError) => isCurrent() && this.#fail(error, lookup.ageMs),
+    );
   }
 
   /** True if the addresses have expired and the last lookup ended at least this long ago. */
   isRefreshDue(pauseMs: number): boolean {
     this.#readHosts();
-    if (this.#isStatic || this.#lookup !== undefined) return false;
-    const now = this.#context.now();
-    return this.#freshness.isExpired(now) && this.#freshness.isIdleFor(now, pauseMs);
+    return !this.#isStatic && this.#lookup === undefined && this.#isExpired && this.#isIdleFor(pauseMs);
   }
 
   /** Cancels the lookup unless a connection waits for it. */
   cancelRefresh(): void {
-    if (this.#waiters.size === 0) this.#lookup?.cancel();
-  }
-
-  candidateNames(): readonly string[] {
-    return candidateNames(this.#name, this.#context.files.resolvConf);
-  }
-
-  onPartialResult(result: DnsResult, ms: number): void {
-    this.#publish(result, ms, [4, 6]);
-  }
-
-  onResult(result: DnsResult, ms: number): void {
-    this.#end();
-    this.#context.counts.record('ok', ms);
-    this.#publish(result, ms, result.unresolvedFamilies);
-  }
-
-  onFailed(error: DnsError, ms: number): void {
-    const now = this.#end();
-    this.#context.counts.record(OUTCOME_BY_CODE[error.code], ms);
-    const wasFailing = this.isFailing;
-    this.#error = error;
-    this.#freshness.recordFailure(now, error.code);
-    if (this.#freshness.isTooStale(now)) this.#addresses.replace([]);
-    if (!wasFailing) this.#context.report(this.#name, error.code);
-    this.#notifyWaiters();
-  }
-
-  onCancelled(): void {
-    this.#end();
-    this.#context.counts.outcomes.cancelled += 1;
+    if (this.#waiters.size === 0) this.#cancel();
   }
 
   get #state(): ResolutionState {
@@ -165,66 +143,92 @@ export class HostName implements DnsLookupListener {
     return this.isFailing ? 'stale' : 'resolved';
   }
 
+  get #isExpired(): boolean {
+    return this.#context.now() >= this.#expiresAt;
+  }
+
+  /** True if the last lookup ended at least this long ago. */
+  #isIdleFor(ms: number): boolean {
+    return this.#context.now() >= this.#endedAt + ms;
+  }
+
+  #succeed(result: DnsResult, ms: number): void {
+    this.#end();
+    this.#context.counts.record('ok', ms);
+    this.#publish(result, ms, result.unresolvedFamilies);
+  }
+
+  #fail(error: DnsError, ms: number): void {
+    const { counts, report } = this.#context;
+    const now = this.#end();
+    counts.record(OUTCOME_BY_CODE[error.code], ms);
+    const wasFailing = this.isFailing;
+    this.#error = error;
+    this.#notFoundSince = error.code === 'ENOTFOUND' ? (this.#notFoundSince ?? now) : undefined;
+    const isTooStale =
+      now >= Math.min(this.#resolvedAt + MAX_STALE_MS, (this.#notFoundSince ?? now) + MAX_NOT_FOUND_MS);
+    if (isTooStale) this.#addresses.replace([]);
+    if (!wasFailing) report(this.#name, error.code);
+    this.#notifyWaiters();
+  }
+
+  #cancel(): void {
+    if (this.#lookup === undefined) return;
+    this.#lookup.cancel();
+    this.#end();
+    this.#context.counts.outcomes.cancelled += 1;
+  }
+
   #end(): number {
     this.#lookup = undefined;
     this.#context.counts.inFlight -= 1;
-    const now = this.#context.now();
-    this.#freshness.recordLookupEnd(now);
-    return now;
+    this.#endedAt = this.#context.now();
+    return this.#endedAt;
   }
 
   /** Publishes addresses that are at most `ms` old. The current ones of `unresolved` families stay valid. */
-  #publish({ ips, ttlSeconds }: DnsResult, ms: number, unresolved: readonly (4 | 6)[]): void {
-    const { now, report } = this.#context;
-    const wasFailing = this.isFailing;
+  #publish({ ips, ttlSeconds }: DnsResult, ms: number, unresolved: DnsResult['unresolvedFamilies']): void {
     const retained = this.#addresses.ips.filter((ip) => unresolved.includes(ip.includes(':') ? 6 : 4));
-    this.#addresses.replace([...ips, ...retained]);
-    this.#freshness.recordSuccess(now() - ms, ttlSeconds);
-    this.#error = undefined;
-    if (wasFailing) report(this.#name, undefined);
+    this.#resolvedAt = this.#context.now() - ms;
+    this.#expiresAt = this.#resolvedAt + Math.min(Math.max(ttlSeconds * 1_000, MIN_TTL_MS), MAX_TTL_MS);
+    this.#notFoundSince = undefined;
+    this.#replaceAddresses([...ips, ...retained]);
     this.#notifyWaiters();
+  }
+
+  #replaceAddresses(ips: readonly string[]): void {
+    const wasFailing = this.isFailing;
+    this.#error = undefined;
+    this.#addresses.replace(ips);
+    if (wasFailing) this.#context.report(this.#name, undefined);
   }
 
   /** Calls the waiters with the result, at most 64 in each turn of the event loop, because each then opens a connection. */
   #notifyWaiters(): void {
-    let count = 0;
-    for (const waiter of this.#waiters) {
-      if (count === DELIVERIES_PER_TURN) {
-        setImmediate(() => this.#notifyWaiters());
-        return;
-      }
-      count += 1;
-      this.#waiters.delete(waiter);
-      if (this.#addresses.size > 0) waiter(undefined, this.#addresses.next(!this.#isStatic));
-      else waiter(this.#error, []);
-    }
+    for (const waiter of [...this.#waiters].slice(0, DELIVERIES_PER_TURN)) this.#notify(waiter);
+    if (this.#waiters.size > 0) setImmediate(() => this.#notifyWaiters());
+  }
+
+  #notify(waiter: AddressCallback): void {
+    if (!this.#waiters.delete(waiter)) return;
+    if (this.#addresses.size > 0) waiter(undefined, this.#addresses.next(!this.#isStatic));
+    else waiter(this.#error, []);
   }
 
   /** Applies the hosts file, which takes precedence over the name servers. */
   #readHosts(): void {
-    const { files } = this.#context;
+    const { files, now } = this.#context;
     if (this.#filesVersion >= files.version) return;
     this.#filesVersion = files.version;
     const ips = files.hosts.get(this.#name.replace(/\.$/, ''));
-    if (ips === undefined) {
-      // The addresses stay in use until the name servers respond.
-      if (this.#isStatic) this.#freshness.restartStaleness(this.#context.now());
-      this.#isStatic = false;
-      return;
-    }
-    const wasFailing = this.isFailing;
-    this.#isStatic = true;
-    this.#error = undefined;
-    this.#addresses.replace(ips);
-    if (wasFailing) this.#context.report(this.#name, undefined);
-    this.#notifyWaiters();
-    this.#lookup?.cancel();
+    // Without a line in the file any longer, the addresses stay in use until the name servers respond.
+    if (this.#isStatic && ips === undefined) this.#resolvedAt = now();
+    this.#isStatic = ips !== undefined;
+    if (ips === undefined) return;
+    this.#replaceAddresses(ips);
+    process.nextTick(() => this.#notifyWaiters());
+    this.#cancel();
   }
 }
 
 const OUTCOME_BY_CODE = { ENOTFOUND: 'not_found', EAI_AGAIN: 'failed', ETIMEOUT: 'timeout' } as const;
-
-function deliverLater(waiter: AddressCallback, error: DnsError | undefined, addresses: readonly HostAddress[]) {
-  process.nextTick(waiter, error, addresses);
-  return () => undefined;
-}
