@@ -1,5 +1,6 @@
 import type { Finding, Path, Severity } from '../../engine/problem/finding.ts';
-import type { LintContext } from './lint-context.ts';
+import { type TokenEntry, tokenEntries } from '../../engine/tokens/token-entries.ts';
+import { type LintContext, type LintRoute, type LintUpstream, type SchemaNode, upstreamsOf } from './lint-context.ts';
 
 /** From the smallest to the largest: each preset contains the rules of the presets before it. */
 export const PRESETS = ['minimal', 'recommended', 'strict'] as const;
@@ -51,14 +52,52 @@ export function findingAtKey(path: Path, message: string, extras: RuleFindingExt
 /** The severity of a rule, and the smallest preset that contains it. */
 type RuleLevel = readonly [Rule['severity'], Rule['preset']];
 
-/** A rule in a table of one category, under its id. */
-type RuleEntry = Pick<Rule, 'rationale' | 'find'> & { readonly level: RuleLevel };
+/** The parts of a manifest that a rule may test one by one, by the name of its test. */
+interface Parts {
+  readonly route: LintRoute;
+  readonly upstream: LintUpstream;
+  readonly token: TokenEntry;
+  readonly jwt: Extract<TokenEntry, { readonly kind: 'jwt' }>;
+  readonly schema: SchemaNode;
+}
+
+const PARTS: { readonly [Kind in keyof Parts]: (context: LintContext) => readonly Parts[Kind][] } = {
+  route: ({ routes }) => routes,
+  upstream: upstreamsOf,
+  token: ({ manifest }) => tokenEntries(manifest.auth),
+  jwt: ({ manifest }) => tokenEntries(manifest.auth).filter((method) => method.kind === 'jwt'),
+  schema: ({ schemas }) => schemas,
+};
+
+/** Returns the message about a part that has a finding. */
+type PartTest<Part> = (part: Part, context: LintContext) => string | false | undefined;
+
+/** A rule in a table of one category, under its id: with `find`, or with the test of each part of one kind. */
+type RuleEntry = Pick<Rule, 'rationale' | 'find'> & {
+  readonly level: RuleLevel;
+  /** The place of a finding below the path of its part: a value, by default the part itself, or a key. */
+  readonly at?: Path;
+  readonly atKey?: Path;
+} & { readonly [Kind in keyof Parts]?: PartTest<Parts[Kind]> };
 
 export function rulesOf(category: Rule['category'], rules: Readonly<Record<string, RuleEntry>>): Rule[] {
-  return Object.entries(rules).map(([id, { level, ...rule }]) => {
+  return Object.entries(rules).map(([id, entry]) => {
+    const { rationale, level } = entry;
     const [severity, preset] = level;
-    return { id, category, severity, preset, ...rule };
+    const kind = (Object.keys(PARTS) as (keyof Parts)[]).find((name) => entry[name] !== undefined);
+    const find = kind === undefined ? entry.find : findParts(kind, entry);
+    return { id, category, severity, preset, rationale, ...(find && { find }) };
   });
+}
+
+function findParts<Kind extends keyof Parts>(kind: Kind, { at = [], atKey, ...tests }: RuleEntry) {
+  const test = tests[kind] as PartTest<Parts[Kind]>;
+  const finding = atKey === undefined ? findingAt : findingAtKey;
+  return (context: LintContext): RuleFinding[] =>
+    PARTS[kind](context).flatMap((part) => {
+      const message = test(part, context);
+      return message ? finding([...part.path, ...(atKey ?? at)], message) : [];
+    });
 }
 
 /** Returns the rules that another stage reports, from the reason of each by its id. */

@@ -28,29 +28,21 @@ export const BODY_RULES = rulesOf('validation', {
     level: ['warning', 'recommended'],
     rationale:
       'Without "body" the gateway forwards bodies of any content and length, and the upstream has to handle all of them.',
-    *find({ routes }) {
-      for (const { entry, path } of routes)
-        if (entry.access === 'protected' && entry.body === undefined && hasWriteMethod(entry, false))
-          yield findingAtKey(
-            [...path, 'method'],
-            'this route forwards bodies of any content and length; add body: with a schema, or at least with maxBytes',
-          );
-    },
+    atKey: ['method'],
+    route: ({ entry }) =>
+      entry.access === 'protected' &&
+      entry.body === undefined &&
+      hasWriteMethod(entry, false) &&
+      'this route forwards bodies of any content and length; add body: with a schema, or at least with maxBytes',
   },
   'schema-anything': {
     level: ['info', 'recommended'],
     rationale:
       'The gateway buffers and parses the body but accepts any content: this costs time and memory, and rejects only malformed JSON.',
-    *find({ routes }) {
-      for (const { entry, path } of routes) {
-        const schema = entry.body?.schema;
-        const isEmpty = schema === true || (typeof schema === 'object' && Object.keys(schema).length === 0);
-        if (isEmpty)
-          yield findingAt(
-            [...path, 'body', 'schema'],
-            'this schema accepts any JSON; describe the body, or remove "schema"',
-          );
-      }
+    at: ['body', 'schema'],
+    route: ({ entry: { body: { schema } = {} } }) => {
+      const isEmpty = schema === true || (typeof schema === 'object' && Object.keys(schema).length === 0);
+      return isEmpty && 'this schema accepts any JSON; describe the body, or remove "schema"';
     },
   },
   'schema-unused': {
@@ -77,14 +69,10 @@ export const BODY_RULES = rulesOf('validation', {
   'validation-report': {
     level: ['info', 'recommended'],
     rationale: 'The gateway still forwards invalid requests; this is meant for a transition and is easily forgotten.',
-    *find({ routes }) {
-      for (const { entry, path } of routes)
-        if (entry.validation === 'report')
-          yield findingAt(
-            [...path, 'validation'],
-            'the gateway logs invalid requests but forwards them; write enforce when the log shows no more violations',
-          );
-    },
+    at: ['validation'],
+    route: ({ entry }) =>
+      entry.validation === 'report' &&
+      'the gateway logs invalid requests but forwards them; write enforce when the log shows no more violations',
   },
 });
 

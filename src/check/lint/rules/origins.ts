@@ -1,6 +1,6 @@
 import { isLoopback } from '../../../engine/dns/loopback.ts';
 import type { Path } from '../../../engine/problem/finding.ts';
-import { findingAt, findingAtKey, type Rule, rulesOf } from '../rule.ts';
+import { findingAt, type Rule, rulesOf } from '../rule.ts';
 
 /** Rules for the pages that may read responses (CORS) or open a WebSocket. */
 export const ORIGIN_RULES = rulesOf('auth', {
@@ -55,28 +55,22 @@ export const ORIGIN_RULES = rulesOf('auth', {
     level: ['info', 'recommended'],
     rationale:
       'Browsers let every page open a WebSocket to any server, so the gateway accepts only pages of its own host unless origins are listed.',
-    *find({ routes, manifest }) {
-      if (manifest.cors !== undefined) return;
-      for (const { entry, path } of routes)
-        if (entry.websocket === true && entry.access === 'public')
-          yield findingAt(
-            [...path, 'websocket'],
-            'no origins are listed, so only pages of the same host may open a WebSocket here; write websocket: { origins: [https://app.example] }',
-          );
-    },
+    at: ['websocket'],
+    route: ({ entry }, { manifest }) =>
+      manifest.cors === undefined &&
+      entry.websocket === true &&
+      entry.access === 'public' &&
+      'no origins are listed, so only pages of the same host may open a WebSocket here; write websocket: { origins: [https://app.example] }',
   },
   'websocket-public': {
     level: ['info', 'recommended'],
     rationale:
       'The gateway does not inspect WebSocket messages, and on a public route it does not authenticate the client either.',
-    *find({ routes }) {
-      for (const { entry, path } of routes)
-        if (entry.websocket !== false && entry.access === 'public')
-          yield findingAtKey(
-            [...path, 'websocket'],
-            'anyone may open a WebSocket to the upstream here; write access: protected, or make sure that the upstream authenticates clients',
-          );
-    },
+    atKey: ['websocket'],
+    route: ({ entry }) =>
+      entry.websocket !== false &&
+      entry.access === 'public' &&
+      'anyone may open a WebSocket to the upstream here; write access: protected, or make sure that the upstream authenticates clients',
   },
 });
 

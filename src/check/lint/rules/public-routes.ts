@@ -67,11 +67,11 @@ export const PUBLIC_ROUTE_RULES = rulesOf('routes', {
     level: ['info', 'strict'],
     rationale:
       'A client without a token should not be able to use methods that the upstream does not mean to offer, for example DELETE.',
-    *find({ routes }) {
-      for (const { entry, path } of routes)
-        if (entry.access === 'public' && entry.method === 'any')
-          yield findingAt([...path, 'method'], 'anyone may use any method here; list the methods that the route needs');
-    },
+    at: ['method'],
+    route: ({ entry }) =>
+      entry.access === 'public' &&
+      entry.method === 'any' &&
+      'anyone may use any method here; list the methods that the route needs',
   },
   'public-covers-protected': {
     level: ['warning', 'minimal'],

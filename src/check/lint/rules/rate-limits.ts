@@ -14,37 +14,31 @@ export const RATE_LIMIT_RULES = rulesOf('limits', {
     level: ['warning', 'recommended'],
     rationale:
       'Without a rate limit, anyone can try passwords and codes as fast as the upstream responds; a code of six digits does not last a day.',
-    *find({ routes }) {
-      for (const lintRoute of routes) {
-        const { entry, route, path } = lintRoute;
-        if (entry.access === 'protected' || !hasWriteMethod(entry, true) || !isGuessable(lintRoute)) continue;
-        const limits = Object.values(route.rateLimits ?? {}).flat();
-        // A date in `reportUntil` is a plan to enforce the limit, which `rate-limit-report-over` verifies.
-        if (limits.some(({ mode, reportUntil }) => mode === 'enforce' || reportUntil !== undefined)) continue;
-        const message =
-          limits.length === 0
-            ? 'anyone can guess passwords or codes here without a limit; add rateLimits: with the name of one, such as { key: client, allow: 30 per 15m, count: failures }'
-            : 'the rate limits of this route only report guesses; write mode: enforce, or add reportUntil: with a date';
-        yield findingAtKey([...path, 'access'], message);
-      }
+    atKey: ['access'],
+    route: (lintRoute) => {
+      const { entry, route } = lintRoute;
+      if (entry.access === 'protected' || !hasWriteMethod(entry, true) || !isGuessable(lintRoute)) return false;
+      const limits = Object.values(route.rateLimits ?? {}).flat();
+      // A date in `reportUntil` is a plan to enforce the limit, which `rate-limit-report-over` verifies.
+      if (limits.some(({ mode, reportUntil }) => mode === 'enforce' || reportUntil !== undefined)) return false;
+      return limits.length === 0
+        ? 'anyone can guess passwords or codes here without a limit; add rateLimits: with the name of one, such as { key: client, allow: 30 per 15m, count: failures }'
+        : 'the rate limits of this route only report guesses; write mode: enforce, or add reportUntil: with a date';
     },
   },
   'rate-limit-avoidable': {
     level: ['warning', 'recommended'],
     rationale:
       'Clients choose headers and bodies: a client that sends another value with each request, or none, is never over a limit that counts by it.',
-    *find({ routes }) {
-      for (const { entry, route, path } of routes) {
-        const limits = Object.values(route.rateLimits ?? {}).flat();
-        if (limits.length === 0 || !limits.every(({ kinds }) => kinds.some((kind) => CHOSEN_BY_CLIENT.has(kind))))
-          continue;
-        const key = entry.access === 'protected' ? 'subject' : 'client';
-        const isSkipped = entry.validation === 'report' && limits.every(({ missing }) => missing === 'skip');
-        const message = isSkipped
-          ? `a body that violates the schema is forwarded without its key, so nothing limits it; write missing: refuse, and add a limit with key: ${key}`
-          : `a client that sends other values with each request is never limited here; add a limit with key: ${key}`;
-        yield findingAtKey([...path, 'rateLimits'], message);
-      }
+    atKey: ['rateLimits'],
+    route: ({ entry, route }) => {
+      const limits = Object.values(route.rateLimits ?? {}).flat();
+      const isChosen = limits.every(({ kinds }) => kinds.some((kind) => CHOSEN_BY_CLIENT.has(kind)));
+      if (limits.length === 0 || !isChosen) return false;
+      const key = entry.access === 'protected' ? 'subject' : 'client';
+      return entry.validation === 'report' && limits.every(({ missing }) => missing === 'skip')
+        ? `a body that violates the schema is forwarded without its key, so nothing limits it; write missing: refuse, and add a limit with key: ${key}`
+        : `a client that sends other values with each request is never limited here; add a limit with key: ${key}`;
     },
   },
   'rate-limit-client': {

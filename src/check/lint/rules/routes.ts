@@ -70,30 +70,23 @@ export const ROUTE_RULES = rulesOf('routes', {
   'redirect-loop': {
     level: ['warning', 'minimal'],
     rationale: 'A browser that is redirected to the route again follows the redirect until it gives up.',
-    *find({ routes, plan }) {
-      for (const { route, path, pattern } of routes) {
-        const sample = `/${pattern.map((segment) => (segment.kind === 'literal' ? segment.text : 'x')).join('/')}`;
-        const location = route.ownResponse?.locationOf?.(sample, '') ?? '';
-        const isLoop = route.methods.some(
-          (method) => plan.router.match(method, location.replace(/[?#].*/s, '')) === route,
-        );
-        if (location.startsWith('/') && isLoop)
-          yield findingAt([...path, 'redirect', 'to'], 'this route has the new location too; redirect to another path');
-      }
+    at: ['redirect', 'to'],
+    route: ({ route, pattern }, { plan: { router } }) => {
+      const sample = `/${pattern.map((segment) => (segment.kind === 'literal' ? segment.text : 'x')).join('/')}`;
+      const location = route.ownResponse?.locationOf?.(sample, '') ?? '';
+      const path = location.replace(/[?#].*/s, '');
+      const isLoop = location.startsWith('/') && route.methods.some((method) => router.match(method, path) === route);
+      return isLoop && 'this route has the new location too; redirect to another path';
     },
   },
   'route-id-number': {
     level: ['info', 'strict'],
     rationale:
       'Logs, metrics and tables identify a route by its id; a number has no meaning there, and shifts when routes are added.',
-    *find({ routes }) {
-      for (const { entry, path } of routes)
-        if (/^(?:route|r|test|todo|path|endpoint)?-?\d+$|^(?:route|test|todo|foo|bar)$/.test(entry.id))
-          yield findingAt(
-            [...path, 'id'],
-            `the id "${entry.id}" does not describe the route; name its purpose, for example contacts-list`,
-          );
-    },
+    at: ['id'],
+    route: ({ entry: { id } }) =>
+      /^(?:route|r|test|todo|path|endpoint)?-?\d+$|^(?:route|test|todo|foo|bar)$/.test(id) &&
+      `the id "${id}" does not describe the route; name its purpose, for example contacts-list`,
   },
   'route-parameter-names': {
     level: ['info', 'strict'],

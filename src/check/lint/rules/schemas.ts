@@ -12,75 +12,57 @@ export const SCHEMA_RULES = rulesOf('validation', {
   'array-items-open': {
     level: ['info', 'strict'],
     rationale: 'Without "items" the gateway validates the list but none of its items.',
-    *find({ schemas }) {
-      for (const { path } of schemasWithout(['items', 'prefixItems', ...LIMITS_ELSEWHERE], 'array', schemas))
-        yield findingAt(path, 'this schema accepts any items; add items: with their schema');
-    },
+    schema: (node) =>
+      lacksAll(['items', 'prefixItems', ...LIMITS_ELSEWHERE], 'array', node) &&
+      'this schema accepts any items; add items: with their schema',
   },
   'array-unbounded': {
     level: ['info', 'recommended'],
     rationale:
       'A small body can hold a very large number of items, and the upstream may send a mail or query a database for each.',
-    *find({ schemas }) {
-      for (const { path } of schemasWithout(['maxItems', ...LIMITS_ELSEWHERE], 'array', schemas))
-        yield findingAt(path, 'this list has no limit on the number of items; add maxItems:');
-    },
+    schema: (node) =>
+      lacksAll(['maxItems', ...LIMITS_ELSEWHERE], 'array', node) &&
+      'this list has no limit on the number of items; add maxItems:',
   },
   'pattern-unanchored': {
     level: ['warning', 'recommended'],
     rationale:
       'A pattern may match anywhere in a text, so without ^ and $ it also accepts arbitrary text before and after the match.',
-    *find({ schemas }) {
-      for (const { schema, path, isCondition } of schemas) {
-        const pattern = schema['pattern'];
-        if (isCondition || typeof pattern !== 'string') continue;
-        const reason = unanchoredReason(pattern);
-        if (reason !== undefined) yield findingAt([...path, 'pattern'], reason);
-      }
-    },
+    at: ['pattern'],
+    schema: ({ schema: { pattern }, isCondition }) =>
+      !isCondition && typeof pattern === 'string' && unanchoredReason(pattern),
   },
   'schema-open': {
     level: ['info', 'recommended'],
     rationale:
       'The gateway forwards members that the schema does not list without validation, for example "is_admin" to a framework that assigns every member it receives.',
-    *find({ schemas }) {
-      const closing = ['additionalProperties', 'unevaluatedProperties', ...BRANCHES];
-      const message =
-        'unlisted members pass without validation; add additionalProperties: false, or true if that is intended';
-      for (const { schema, path } of schemasWithout(closing, 'object', schemas))
-        if (isMap(schema['properties'])) yield findingAt(path, message);
-    },
+    schema: (node) =>
+      isMap(node.schema['properties']) &&
+      lacksAll(['additionalProperties', 'unevaluatedProperties', ...BRANCHES], 'object', node) &&
+      'unlisted members pass without validation; add additionalProperties: false, or true if that is intended',
   },
   'schema-type-missing': {
     level: ['warning', 'recommended'],
     rationale:
       'A keyword applies only to values of its own type: { maxLength: 5 } accepts every number, list and object.',
-    *find({ schemas }) {
-      for (const { schema, path } of schemasWithout(['type', ...LIMITS_ELSEWHERE], undefined, schemas)) {
-        const keyword = Object.keys(schema).find((name) => Object.hasOwn(TYPES, name)) ?? '';
-        const type = TYPES[keyword];
-        const isParameter = path[2] === 'params' || path[2] === 'query' || path[2] === 'headers';
-        if (type !== undefined && !isParameter)
-          yield findingAt(
-            path,
-            `"${keyword}" applies only to type ${type}, so this schema accepts every other type; add type: ${type}`,
-          );
-      }
+    schema: (node) => {
+      const keyword = Object.keys(node.schema).find((name) => Object.hasOwn(TYPES, name)) ?? '';
+      const type = TYPES[keyword];
+      const isOpen = !PARAMETERS.has(node.path[2]) && lacksAll(['type', ...LIMITS_ELSEWHERE], undefined, node);
+      const message = `"${keyword}" applies only to type ${type}, so this schema accepts every other type`;
+      return type !== undefined && isOpen && `${message}; add type: ${type}`;
     },
   },
   'string-unbounded': {
     level: ['info', 'recommended'],
     rationale:
       'Only the size limit of the body bounds this string: a name of a megabyte may reach a database column, a log line or a mail of the upstream.',
-    *find({ schemas }) {
-      const bounds = ['maxLength', 'contentMaxBytes', ...LIMITS_ELSEWHERE];
-      for (const { schema, path } of schemasWithout(bounds, 'string', schemas)) {
-        // The size limit of the request head bounds parameters.
-        const isInBody = path[0] === 'schemas' || path[2] === 'body';
-        if (isInBody && !isShort(schema))
-          yield findingAt(path, 'this string may be as long as the body; add maxLength:');
-      }
-    },
+    schema: (node) =>
+      // The size limit of the request head bounds parameters.
+      !PARAMETERS.has(node.path[2]) &&
+      !isShort(node.schema) &&
+      lacksAll(['maxLength', 'contentMaxBytes', ...LIMITS_ELSEWHERE], 'string', node) &&
+      'this string may be as long as the body; add maxLength:',
   },
   'schema-enum-type': {
     level: ['warning', 'minimal'],
@@ -138,14 +120,13 @@ export const SCHEMA_RULES = rulesOf('validation', {
   },
 });
 
-/** Returns the schemas of a type that have none of the keywords and stand alone: another one may have them for the same value. */
-function schemasWithout(keywords: readonly string[], type: string | undefined, schemas: readonly SchemaNode[]) {
-  return schemas.filter(
-    ({ schema, isInPlace }) =>
-      !isInPlace &&
-      (type === undefined || [schema['type']].flat().includes(type)) &&
-      !keywords.some((keyword) => Object.hasOwn(schema, keyword)),
-  );
+/** The keys of a route with the schemas of parameters. */
+const PARAMETERS: ReadonlySet<unknown> = new Set(['params', 'query', 'headers']);
+
+/** True for a schema of a type that has none of the keywords and stands alone: another one may have them for the same value. */
+function lacksAll(keywords: readonly string[], type: string | undefined, { schema, isInPlace }: SchemaNode): boolean {
+  const isOfType = type === undefined || [schema['type']].flat().includes(type);
+  return !isInPlace && isOfType && !keywords.some((keyword) => Object.hasOwn(schema, keyword));
 }
 
 const SHORT_FORMATS = new Set([

@@ -1,12 +1,7 @@
 import { isProtectedInTransit } from '../../../engine/dns/loopback.ts';
-import type { Manifest } from '../../../engine/manifest/manifest.generated.ts';
 import { durationMs } from '../../../engine/manifest/units.ts';
 import { guardEntries, tokenEntries } from '../../../engine/tokens/token-entries.ts';
 import { findingAt, findingAtKey, rulesOf } from '../rule.ts';
-
-/** Keys rarely change, and a stale key still verifies only the tokens that it signed. */
-const MAX_STALE_KEYS_MS = 24 * 3_600_000;
-const MAX_STALE_TOKENS_MS = 300_000;
 
 export const TOKEN_RULES = rulesOf('auth', {
   'auth-unused': {
@@ -36,13 +31,11 @@ export const TOKEN_RULES = rulesOf('auth', {
     level: ['warning', 'recommended'],
     rationale:
       'Two issuers may give the same subject to different users, and the upstream cannot tell them apart by "sub" alone.',
-    *find({ routes }) {
-      for (const { route, path } of routes) {
-        const claims = route.claims?.headers.map(({ claim }) => claim) ?? [];
-        if ((route.auth?.issuers?.size ?? 1) < 2 || !claims.includes('/sub') || claims.includes('/iss')) continue;
-        const message = 'the upstream gets "sub" of several issuers; forward "/iss" in another header too';
-        yield findingAt([...path, 'issuers'], message);
-      }
+    at: ['issuers'],
+    route: ({ route }) => {
+      const claims = route.claims?.headers.map(({ claim }) => claim) ?? [];
+      const isMixed = (route.auth?.issuers?.size ?? 1) > 1 && claims.includes('/sub') && !claims.includes('/iss');
+      return isMixed && 'the upstream gets "sub" of several issuers; forward "/iss" in another header too';
     },
   },
   'token-algorithms-mixed': {
@@ -50,7 +43,8 @@ export const TOKEN_RULES = rulesOf('auth', {
     rationale:
       'An issuer usually signs with one type of key, and every further type that the gateway accepts can be broken or confused with another (RFC 8725 section 3.1).',
     *find({ manifest }) {
-      for (const { entry, path } of jwtsOf(manifest)) {
+      for (const { kind, entry, path } of tokenEntries(manifest.auth)) {
+        if (kind !== 'jwt') continue;
         const { algorithms } = entry;
         const index = algorithms.findIndex((algorithm) => keyTypeOf(algorithm) !== keyTypeOf(algorithms[0] ?? ''));
         if (index < 0) continue;
@@ -62,43 +56,29 @@ export const TOKEN_RULES = rulesOf('auth', {
   'token-cache-long': {
     level: ['warning', 'recommended'],
     rationale: 'A user who was blocked, or who lost a role, keeps access for this long.',
-    *find({ manifest }) {
-      for (const { entry, path } of tokenEntries(manifest.auth)) {
-        const { maxAge } = entry.cache;
-        if (durationMs(maxAge) <= 60_000) continue;
-        const message = `a blocked user keeps access for up to ${maxAge}; write 60s or less`;
-        yield findingAt([...path, 'cache', 'maxAge'], message);
-      }
-    },
+    at: ['cache', 'maxAge'],
+    token: ({ entry: { cache } }) =>
+      durationMs(cache.maxAge) > 60_000 && `a blocked user keeps access for up to ${cache.maxAge}; write 60s or less`,
   },
   'token-clock-tolerance-long': {
     level: ['warning', 'recommended'],
     rationale:
       'The gateway accepts every token for this long after it expires; clocks that NTP synchronizes differ by less than a second.',
-    *find({ manifest }) {
-      for (const { entry, path } of tokenEntries(manifest.auth)) {
-        if (durationMs(entry.clockTolerance) <= 60_000) continue;
-        const message = `every token stays valid for ${entry.clockTolerance} after it expires; write 60s or less, and synchronize the clocks`;
-        yield findingAt([...path, 'clockTolerance'], message);
-      }
-    },
+    at: ['clockTolerance'],
+    token: ({ entry: { clockTolerance } }) =>
+      durationMs(clockTolerance) > 60_000 &&
+      `every token stays valid for ${clockTolerance} after it expires; write 60s or less, and synchronize the clocks`,
   },
   'token-issuer-elsewhere': {
     level: ['info', 'recommended'],
     rationale:
       'The metadata must name exactly the configured issuer (RFC 8414 section 3.3); if the two addresses differ it usually does not, and then no token is valid.',
-    *find({ manifest, secrets }) {
-      for (const { entry, path } of jwtsOf(manifest)) {
-        const { discovery, issuer } = entry;
-        if (discovery === undefined || withoutSlash(discovery) === withoutSlash(issuer)) continue;
-        const isSecret = [
-          [...path, 'issuer'],
-          [...path, 'discovery'],
-        ].some(secrets.isSecret);
-        const addresses = isSecret ? '' : ` ("${issuer}" and "${discovery}")`;
-        const message = `"issuer" and "discovery" are different addresses${addresses}; make sure that the metadata names this issuer`;
-        yield findingAt([...path, 'issuer'], message);
-      }
+    at: ['issuer'],
+    jwt: ({ entry: { issuer, discovery }, path }, { secrets }) => {
+      if (discovery === undefined || withoutSlash(discovery) === withoutSlash(issuer)) return false;
+      const isSecret = ['issuer', 'discovery'].some((key) => secrets.isSecret([...path, key]));
+      const addresses = isSecret ? '' : ` ("${issuer}" and "${discovery}")`;
+      return `"issuer" and "discovery" are different addresses${addresses}; make sure that the metadata names this issuer`;
     },
   },
   'token-keys-plain': {
@@ -120,59 +100,50 @@ export const TOKEN_RULES = rulesOf('auth', {
     level: ['warning', 'recommended'],
     rationale:
       'Anyone who can verify tokens with a shared secret can also sign them, so access to the environment of the gateway allows an attacker to impersonate any user.',
-    *find({ manifest }) {
-      const message =
-        'anyone who knows this secret can create tokens; let the issuer sign with a private key, and write jwks: or discovery:';
-      for (const { entry, path } of jwtsOf(manifest))
-        if (entry.secret !== undefined) yield findingAt([...path, 'secret'], message);
-    },
+    at: ['secret'],
+    jwt: ({ entry }) =>
+      entry.secret !== undefined &&
+      'anyone who knows this secret can create tokens; let the issuer sign with a private key, and write jwks: or discovery:',
   },
   'token-stale-long': {
     level: ['warning', 'recommended'],
     rationale:
       'While the issuer is unavailable the gateway cannot see revocations, so an attacker who blocks the issuer keeps revoked access.',
-    *find({ manifest }) {
-      for (const { entry, path } of tokenEntries(manifest.auth)) {
-        const isKeys = path.at(-1) === 'jwt';
-        if (durationMs(entry.staleIfError) <= (isKeys ? MAX_STALE_KEYS_MS : MAX_STALE_TOKENS_MS)) continue;
-        const message = `while the issuer is unavailable, revocations have no effect for up to ${entry.staleIfError}; write ${isKeys ? '24h' : '5m'} or less`;
-        yield findingAt([...path, 'staleIfError'], message);
-      }
+    at: ['staleIfError'],
+    token: ({ entry: { staleIfError }, kind }) => {
+      // Keys rarely change, and a stale key still verifies only the tokens that it signed.
+      const limit = kind === 'jwt' ? '24h' : '5m';
+      const effect = `while the issuer is unavailable, revocations have no effect for up to ${staleIfError}`;
+      return durationMs(staleIfError) > durationMs(limit) && `${effect}; write ${limit} or less`;
     },
   },
   'token-subject-optional': {
     level: ['info', 'strict'],
     rationale: 'A token without "sub" identifies no user, so the log cannot group requests by user.',
-    *find({ manifest }) {
-      for (const { entry, path } of tokenEntries(manifest.auth))
-        if (!entry.requiredClaims.includes('sub'))
-          yield findingAtKey(path, 'tokens without a subject are accepted; add requiredClaims: [sub]');
-    },
+    atKey: [],
+    token: ({ entry }) =>
+      !entry.requiredClaims.includes('sub') && 'tokens without a subject are accepted; add requiredClaims: [sub]',
   },
   'token-type-unchecked': {
     level: ['info', 'strict'],
     rationale:
       'Without "type" the gateway accepts an ID token, which pages can read, as an access token if issuer and audience match (RFC 8725 section 3.11).',
-    *find({ manifest }) {
-      const message = 'tokens of every type are accepted; add type: at+jwt if the issuer sets it (RFC 9068)';
-      for (const { entry, path } of jwtsOf(manifest)) if (entry.type === undefined) yield findingAtKey(path, message);
-    },
+    atKey: [],
+    jwt: ({ entry }) =>
+      entry.type === undefined &&
+      'tokens of every type are accepted; add type: at+jwt if the issuer sets it (RFC 9068)',
   },
   'token-without-audience': {
     level: ['warning', 'minimal'],
     rationale:
       'The gateway also accepts tokens that the issuer created for another service, so that service can impersonate its users here.',
-    *find({ manifest }) {
-      const message = 'tokens for any service are accepted; add audience: with the name of this service at the issuer';
-      for (const { kind, entry, path } of tokenEntries(manifest.auth))
-        if (kind === 'introspection' && entry.audience === undefined) yield findingAtKey(path, message);
-    },
+    atKey: [],
+    token: ({ kind, entry }) =>
+      kind === 'introspection' &&
+      entry.audience === undefined &&
+      'tokens for any service are accepted; add audience: with the name of this service at the issuer',
   },
 });
-
-function jwtsOf({ auth }: Manifest) {
-  return tokenEntries(auth).filter((method) => method.kind === 'jwt');
-}
 
 function keyTypeOf(algorithm: string): string {
   return algorithm.slice(0, 2);

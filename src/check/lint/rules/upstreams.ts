@@ -11,26 +11,20 @@ export const UPSTREAM_RULES = rulesOf('upstreams', {
     level: ['info', 'strict'],
     rationale:
       'A single lost connection, common during deployments, ejects the endpoint for the full duration of the pause.',
-    *find(context) {
-      for (const { path, upstream } of upstreamsOf(context))
-        if (upstream.breaker?.failures === 1)
-          yield findingAt([...path, 'breaker', 'failures'], 'one failure ejects the endpoint; write 3 or more');
-    },
+    at: ['breaker', 'failures'],
+    upstream: ({ upstream }) => upstream.breaker?.failures === 1 && 'one failure ejects the endpoint; write 3 or more',
   },
   'upstream-connections-few': {
     level: ['warning', 'recommended'],
     rationale:
       'A connection belongs to one worker. If an endpoint allows fewer connections than there are workers, they close idle connections for each other, and requests wait for new ones.',
-    *find(context) {
-      const { workers } = context.plan.server;
+    at: ['connections', 'limit'],
+    upstream: ({ upstream: { connectionLimit } }, { plan: { server } }) => {
+      const { workers } = server;
       // With `auto` the number depends on the machine.
-      if (workers === 'auto') return;
-      for (const { path, upstream } of upstreamsOf(context))
-        if (upstream.connectionLimit < workers)
-          yield findingAt(
-            [...path, 'connections', 'limit'],
-            `this is less than the ${workers} workers, which must then close connections for each other; write at least ${workers}, or use fewer workers`,
-          );
+      const isLess = workers !== 'auto' && connectionLimit < workers;
+      const message = `this is less than the ${workers} workers, which must then close connections for each other`;
+      return isLess && `${message}; write at least ${workers}, or use fewer workers`;
     },
   },
   'upstream-endpoint-twice': {
@@ -91,14 +85,11 @@ export const UPSTREAM_RULES = rulesOf('upstreams', {
     level: ['info', 'recommended'],
     rationale:
       'If an endpoint refuses a connection, nothing was sent and another endpoint could serve the request; without "retry" the client gets a 502 response.',
-    *find(context) {
-      for (const { path, entry, endpoints } of upstreamsOf(context))
-        if (endpoints.length > 1 && !entry.retry)
-          yield findingAt(
-            [...path, 'retry'],
-            'requests fail although another endpoint could serve them; remove "retry": the gateway never sends a write twice',
-          );
-    },
+    at: ['retry'],
+    upstream: ({ entry, endpoints }) =>
+      endpoints.length > 1 &&
+      !entry.retry &&
+      'requests fail although another endpoint could serve them; remove "retry": the gateway never sends a write twice',
   },
   'upstream-timeout-long': {
     level: ['warning', 'recommended'],
@@ -167,23 +158,20 @@ export const UPSTREAM_RULES = rulesOf('upstreams', {
   'upstream-without-breaker': {
     level: ['info', 'recommended'],
     rationale: 'Only a breaker ejects an endpoint that passes its health check and fails every request.',
-    *find(context) {
-      for (const { path, entry, endpoints } of upstreamsOf(context))
-        if (endpoints.length > 1 && entry.breaker?.enabled === false)
-          yield findingAt(
-            [...path, 'breaker', 'enabled'],
-            'an endpoint that fails every request is not ejected; remove enabled: false',
-          );
-    },
+    at: ['breaker', 'enabled'],
+    upstream: ({ entry, endpoints }) =>
+      endpoints.length > 1 &&
+      entry.breaker?.enabled === false &&
+      'an endpoint that fails every request is not ejected; remove enabled: false',
   },
   'upstream-without-health': {
     level: ['warning', 'recommended'],
     rationale:
       'Without health checks a failed endpoint still receives its share of the requests, and each of them waits until it fails.',
-    *find(context) {
-      for (const { path, entry, endpoints } of upstreamsOf(context))
-        if (endpoints.length > 1 && entry.health === undefined)
-          yield findingAtKey([...path, 'urls'], 'these endpoints have no health check; add health: { path: /healthz }');
-    },
+    atKey: ['urls'],
+    upstream: ({ entry, endpoints }) =>
+      endpoints.length > 1 &&
+      entry.health === undefined &&
+      'these endpoints have no health check; add health: { path: /healthz }',
   },
 });
