@@ -125,7 +125,7 @@ function isExcessive(path: string): boolean {
   const hasMany = (texts: readonly string[]) => texts.filter((text) => NON_ASCII.test(text)).length > MAX_UNICODE;
   if (hasMany(segments)) return true;
   if (path.split(/\/|%2f/i).some((part) => HIDDEN_ESCAPE.test(readSegment(part)))) return true;
-  const texts = segments.map((segment) => encodeURIComponent(readSegment(segment)).replaceAll(SLASHES[3], '/'));
+  const texts = segments.map((segment) => escapedText(segment).replaceAll(SLASHES[3], '/'));
   const all = texts.join('/');
   const parts = all.split('/');
   if (all.length > MAX_TEXT || hasMany(parts) || parts.length > segments.length + MAX_UNICODE) return true;
@@ -137,9 +137,14 @@ function isDotSegment(segment: string): boolean {
   return /^\.\.?$/.test(withoutParameters(segment));
 }
 
+/** Returns a normalized segment in the form of the tree's keys, but with escapes in place of its separators. */
+function escapedText(segment: string, keepsCase?: boolean): string {
+  return encodeURI(readSegment(segment, keepsCase)).replaceAll(/[;/?#]/g, encodeURIComponent);
+}
+
 /** Returns the path as read by servers that normalize Unicode before they split segments. */
 function normalizedPaths(path: string, keepsCase?: boolean): string[] {
-  const texts = path.split('/').map((segment) => encodeURIComponent(readSegment(segment, keepsCase)));
+  const texts = path.split('/').map((segment) => escapedText(segment, keepsCase));
   const all = texts.join('/');
   const slashes = SLASHES.filter((slash, index) => index === 0 || all.search(slash) !== -1);
   return slashes.flatMap((slash) => combine(texts.map((text) => normalizedTexts(text, slash))));

@@ -1,4 +1,4 @@
-import { readSegment } from './path-folding.ts';
+import { foldSegment, readSegment } from './path-folding.ts';
 
 /** One segment of a route's path: a literal, a parameter, or (last only) any rest. */
 export type Segment =
@@ -88,7 +88,8 @@ function parseSegment(text: string, isLast: boolean): Segment {
   if (!LITERAL.test(text) && isAlwaysRefused(text))
     throw new PatternError(`"${text}" is refused in every request's path, also with escapes; remove it`);
   if (!LITERAL.test(text)) {
-    const remedy = encodeSegment(text) ?? 'percent-encode them in upper case, as in %C3%A9';
+    const unwritable = text.includes(';') ? 'write {name} for its segment' : undefined;
+    const remedy = unwritable ?? encodeSegment(text) ?? 'percent-encode them in upper case, as in %C3%A9';
     throw new PatternError(`"${text}" has characters that a path cannot contain; ${remedy}`);
   }
   checkEscapes(text);
@@ -128,6 +129,25 @@ function checkEscapes(text: string): void {
   if (/%25[0-9A-Fa-f]{2}/.test(text) || isAlwaysRefused(decode(text)))
     throw new PatternError(`"${text}" is refused in every request's path; remove its escapes`);
   if (NON_ASCII.test(text)) checkNormalized(text);
+  checkFolded(text);
+}
+
+/** Refuses text that servers read in more ways than with its capitals and without: a stricter route could hide behind one of them. */
+function checkFolded(text: string): void {
+  const written = foldSegment(text, true);
+  if (written !== text)
+    throw new PatternError(
+      `some servers read "${text}" as "${written}"; write ${LITERAL.test(written) ? `${written}, or ` : ''}{name} for its segment`,
+    );
+  if (foldSegment(text) !== lowerCase(text))
+    throw new PatternError(
+      `"${text}" has capitals outside of ASCII, which servers read in several ways; write {name} for its segment`,
+    );
+}
+
+/** Returns text with lower-case letters of ASCII. Escapes keep their capitals. */
+function lowerCase(text: string): string {
+  return text.replaceAll(/%..|[A-Z]/g, (part) => (part.length === 1 ? part.toLowerCase() : part));
 }
 
 /** Refuses text with a second reading: servers that normalize Unicode read U+FF0F as a slash, and U+2025 as a dot segment. */

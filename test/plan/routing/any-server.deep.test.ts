@@ -10,8 +10,24 @@ import { type AnyServer, allServers } from './any-server.ts';
 
 const MANIFESTS = cases(10_000);
 /** Few texts, so that routes overlap. Some differ only in letter case. */
-const WORDS = ['a', 'b', 'A', 'B', 'aB'];
-const TEXTS = [...WORDS, 'z', 'Ab', 'a;q', 'A;q', 'b.', 'B%20', 'a%3Bq', 'b%3Fx', '...', 'a%2FB', '%20A'];
+const WORDS = ['a', 'b', 'A', 'B', 'aB', 'b@', '%C3%A9'];
+const TEXTS = [
+  ...WORDS,
+  'z',
+  'Ab',
+  'a;q',
+  'A;q',
+  'b.',
+  'B%20',
+  'a%3Bq',
+  'b%3Fx',
+  '...',
+  'a%2FB',
+  '%20A',
+  'B%40',
+  '%C3%89',
+  'e%CC%81.',
+];
 const SERVERS = allServers();
 /** The servers that read plain paths in different ways. */
 const PLAIN_SERVERS = SERVERS.filter(({ name }) => ['', 'lowerCase'].includes(name));

@@ -11,9 +11,10 @@ const withoutPlainParameters = (text: string) => text.replace(/;.*/, '');
 const decode = (text: string) => text.split(/%2f/i).map(decodeURIComponent).join('%2F');
 const trim = (text: string) => text.trim().replace(/[.\s]+$/, '');
 const lowerCase = (text: string) => text.toLowerCase();
+const normalize = (text: string) => text.normalize('NFKC');
 
 /** The steps in which a server changes a segment, in their order. Literals of routes have neither a `;` nor a `?`. */
-const STEPS = { withoutPlainParameters, decode, withoutParameters: withoutPlainParameters, trim, lowerCase };
+const STEPS = { withoutPlainParameters, decode, withoutParameters: withoutPlainParameters, normalize, trim, lowerCase };
 
 /** Returns the servers of all combinations of steps. */
 export function allServers(): AnyServer[] {
@@ -22,8 +23,12 @@ export function allServers(): AnyServer[] {
     const has = (name: (typeof used)[number]) => used.includes(name);
     const steps = names.filter(has).map((name) => STEPS[name]);
     const readText = (text: string) => steps.reduce((before, step) => step(before), text);
-    // A server compares letter case everywhere or nowhere.
-    const readLess = (text: string) => (has('lowerCase') ? lowerCase(text) : text);
+    // A server compares letter case everywhere or nowhere, and so with texts outside of ASCII, as its literals have them.
+    const forAll = (['decode', 'normalize', 'lowerCase'] as const).filter(has).map((name) => STEPS[name]);
+    const readLess = (text: string) =>
+      text.replaceAll(/(?:%[89a-f].)+|[^%]+|%/gi, (part) =>
+        part === '%' ? part : forAll.reduce((before, step) => step(before), part),
+      );
     return {
       name: used.join(' '),
       readLiteral: readText,
