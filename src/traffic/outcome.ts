@@ -1,5 +1,5 @@
-import { describeOwnResponse } from '../engine/gateway/request/observed-request.ts';
 import type { RequestTarget } from '../engine/gateway/request/request-target.ts';
+import { describeOwnResponse } from '../engine/gateway/response/described-response.ts';
 import { Refusal, type RefusalCode } from '../engine/gateway/response/refusal.ts';
 import type { Plan } from '../engine/plan/plan.ts';
 import type { ForwardingRoute, Route } from '../engine/plan/route-definition.ts';

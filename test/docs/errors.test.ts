@@ -1,10 +1,8 @@
 import { describe, it } from 'vitest';
-import type { Exchange } from '../../src/engine/gateway/exchange.ts';
-import { authenticate } from '../../src/engine/gateway/request/authenticate.ts';
-import { authorize } from '../../src/engine/gateway/request/authorize.ts';
-import type { RequestHead } from '../../src/engine/gateway/request/request-head.ts';
 import { REFUSALS, Refusal } from '../../src/engine/gateway/response/refusal.ts';
-import type { Principal } from '../../src/engine/tokens/verifier.ts';
+import { createOfflineGateway } from '../../src/prove/offline/offline-gateway.ts';
+import { headerValue } from '../../src/prove/offline/request-bytes.ts';
+import { StubVerifier } from '../../src/prove/offline/stub-verifier.ts';
 import { AUTH, loadText, manifestOf, ROUTE } from '../manifest/support.ts';
 import { expectSection } from '../support/section.ts';
 
@@ -30,31 +28,21 @@ describe('docs/errors.md', () => {
 
   it('shows the challenge of each refusal', async () => {
     const { plan } = loadText(manifestOf(AUTH, ROUTE.replace('public', 'protected')));
-    const auth = plan?.auth;
-    if (auth === undefined) throw new Error('the manifest does not load');
-    const head = (authorization?: string) => ({ authorization }) as RequestHead;
-    const exchange = {
-      waitingClient: () => ({ key: '', signal: new AbortController().signal }),
-    } as unknown as Exchange;
+    if (plan === undefined) throw new Error('the manifest does not load');
+    const tokens = new StubVerifier();
+    const send = createOfflineGateway(plan, tokens);
+    tokens.setToken('guest', { claims: { company_role: 'guest' } });
     const rows = [
-      ['no token', () => authenticate(auth, head(), exchange)],
-      ['an invalid token', () => authenticate(auth, head('Bearer x'), exchange)],
-      ['a role that is not allowed', () => authorize(auth, { claims: {} } as Principal)],
+      ['no token', []],
+      ['an invalid token', ['Authorization', 'Bearer x']],
+      ['a role that is not allowed', ['Authorization', 'Bearer guest']],
     ] as const;
     const lines = ['| request | status | `WWW-Authenticate` |', '|---|---|---|'];
-    for (const [request, check] of rows) {
-      const { status, headers } = await refusalOf(check);
-      lines.push(`| ${request} | ${status} | \`${headers['WWW-Authenticate']}\` |`);
+    for (const [request, headers] of rows) {
+      const { response } = await send({ method: 'POST', target: '/api/contacts', headers, body: undefined });
+      const challenge = headerValue(response?.headers ?? [], 'www-authenticate');
+      lines.push(`| ${request} | ${response?.status} | \`${challenge}\` |`);
     }
     expectSection('docs/errors.md', 'challenges', `${lines.join('\n')}\n`);
   });
 });
-
-async function refusalOf(check: () => unknown): Promise<Refusal> {
-  try {
-    await check();
-  } catch (error) {
-    if (error instanceof Refusal) return error;
-  }
-  throw new Error('the check refused nothing');
-}

@@ -99,7 +99,7 @@ describe('a trace', () => {
       await sendRequest(other.port, head('GET /x HTTP/1.1'));
       await other.close();
       const traceparent = valuesOf(site.upstream.requests.at(-1)?.headers ?? [], 'traceparent')[0];
-      expect(readTraceparent(traceparent)?.flags).toBe(flags);
+      expect(readTraceparent(traceparent ?? '')?.flags).toBe(flags);
     }
   });
 });

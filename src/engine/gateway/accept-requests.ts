@@ -6,13 +6,12 @@ import type { RequestErrorKind } from '../http1/message-head.ts';
 import type { ResponseWriter } from '../http1/response-writer.ts';
 import type { Log } from '../log/log.ts';
 import type { WorkerCounter } from '../shared-memory/worker-counter.ts';
+import { Exchange } from './exchange.ts';
 import { Refusal } from './response/refusal.ts';
-import { REFUSAL_BY_KIND, rawRefusal } from './response/refuse.ts';
-import { serve } from './serve.ts';
-import { ServedExchange, type ServerState } from './served-exchange.ts';
+import { REFUSAL_BY_KIND, rawRefusal, refuseRest } from './response/refuse.ts';
+import { type ServerState, serve } from './serve.ts';
 import { ClientRegistry, type ClientServer } from './server/client-server.ts';
 import { type GatewayConnection, peerAddress } from './server/gateway-connection.ts';
-import { isWebSocketHandshake } from './server/websocket-handshake.ts';
 
 /** The counts of all workers. */
 interface AcceptorCounters {
@@ -50,17 +49,16 @@ export class RequestAcceptor implements RequestHandler<GatewayConnection> {
       this.#refuseBytes(connection, NO_CONNECT);
       return;
     }
-    // A client that has closed its side cannot use a WebSocket.
-    const isHandshake = isWebSocketHandshake(server.plan, request) && !connection.isHalfClosed;
-    if (isHandshake) this.#openHandshake(connection, response);
-    serve(new ServedExchange(server, connection, request, response, isHandshake), server);
+    const exchange = new Exchange(server, connection, request, response);
+    if (exchange.isHandshake) this.#openHandshake(connection, response);
+    serve(exchange, server);
   }
 
   onRequestError(connection: GatewayConnection, kind: RequestErrorKind): void {
+    const { hasBegun, owner } = connection.response ?? {};
     if (kind === 'late' && connection.isUnused) connection.socket.destroy();
     else if (kind === 'late' && connection.isResponding) connection.reset();
-    else if (connection.response?.hasBegun === false && connection.response.owner !== undefined)
-      connection.response.owner.onRequestError(kind);
+    else if (hasBegun === false && owner instanceof Exchange) refuseRest(owner, kind);
     else this.#refuseBytes(connection, REFUSAL_BY_KIND[kind]);
   }
 

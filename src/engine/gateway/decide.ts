@@ -1,6 +1,6 @@
 import type { Plan } from '../plan/plan.ts';
 import type { Route } from '../plan/route-definition.ts';
-import type { RateLimitStage } from '../rate-limits/rate-limit.ts';
+import type { RateLimitStage, RouteRateLimits } from '../rate-limits/rate-limit.ts';
 import type { ForwardedClaims } from '../tokens/forwarded-claims.ts';
 import type { Auth, Principal } from '../tokens/verifier.ts';
 import { hasEncodedSlash, type RequestTarget } from './request/request-target.ts';
@@ -24,7 +24,7 @@ export interface RequestSteps<Caller = Principal> {
   setRoute(route: Route): void;
   checkOrigin(route: Route): void;
   /** Returns a promise only if a store has to be asked. */
-  applyRateLimits(stage: RateLimitStage, route: Route): void | Promise<void>;
+  applyRateLimits(stage: RateLimitStage, limits: RouteRateLimits): void | Promise<void>;
   authenticate(auth: Auth): Caller | Promise<Caller>;
   authorize(auth: Auth, caller: Caller, claims: ForwardedClaims | undefined): void;
   validateParameters(route: Route): void | Promise<void>;
@@ -56,28 +56,28 @@ export function* decide<Caller>(plan: Plan, request: RequestSteps<Caller>): Deci
     if (plan.router.allowedMethods(path).length === 0) throw new Refusal('route_unknown');
     return 'preflight';
   }
-  const route = findRoute(plan, request.method, path);
+  const route = plan.router.match(request.method, path) ?? refuseUnmatched(plan, path);
   request.setRoute(route);
   const { rateLimits } = route;
   let isBodyRead = false;
   try {
     if (request.isHandshake) request.checkOrigin(route);
-    const countedAtMatch = rateLimits && request.applyRateLimits('match', route);
+    const countedAtMatch = rateLimits && request.applyRateLimits('match', rateLimits);
     if (countedAtMatch !== undefined) yield countedAtMatch;
     if (route.access === 'protected') {
-      const auth = requireAuth(route);
+      const auth = route.auth ?? refuseWithoutAuth();
       const authenticated = request.authenticate(auth);
       const caller = authenticated instanceof Promise ? ((yield authenticated) as Caller) : authenticated;
       request.authorize(auth, caller, route.claims);
     }
-    const countedByCaller = rateLimits && request.applyRateLimits('authorize', route);
+    const countedByCaller = rateLimits && request.applyRateLimits('authorize', rateLimits);
     if (countedByCaller !== undefined) yield countedByCaller;
     const validated = route.parameters === undefined ? undefined : request.validateParameters(route);
     if (validated !== undefined) yield validated;
     isBodyRead = true;
     const read = route.body === undefined ? undefined : request.readBody(route);
     if (read !== undefined) yield read;
-    const countedByBody = rateLimits && request.applyRateLimits('validate', route);
+    const countedByBody = rateLimits && request.applyRateLimits('validate', rateLimits);
     if (countedByBody !== undefined) yield countedByBody;
     return route;
   } catch (error) {
@@ -97,18 +97,15 @@ function wouldShowLimit({ body, rateLimits }: Route, error: unknown): boolean {
   return isExceeded && body !== undefined && (rateLimits?.validate.length ?? 0) > 0;
 }
 
-function findRoute(plan: Plan, method: string, path: string): Route {
-  const route = plan.router.match(method, path);
-  if (route !== undefined) return route;
+/** @throws Refusal `path_ambiguous`, `route_unknown` or `method_not_allowed` */
+function refuseUnmatched(plan: Plan, path: string): never {
   if (hasEncodedSlash(path)) throw new Refusal('path_ambiguous', { reason: 'path_encoded_slash' });
   const allowed = plan.router.allowedMethods(path);
   if (allowed.length === 0) throw new Refusal('route_unknown');
   throw new Refusal('method_not_allowed', { headers: { Allow: allowed.join(', ') } });
 }
 
-/** Returns the rules for callers of a protected route. */
-export function requireAuth({ auth }: Route): Auth {
-  // The compiler rejects such a route. If one exists all the same, refuse its requests.
-  if (auth === undefined) throw new Refusal('internal_error', { reason: 'auth_missing' });
-  return auth;
+/** Refuses a request to a protected route without rules for callers. The compiler rejects such a route. @throws Refusal */
+export function refuseWithoutAuth(): never {
+  throw new Refusal('internal_error', { reason: 'auth_missing' });
 }

@@ -12,10 +12,10 @@ import { RateLimiter } from '../rate-limits/rate-limiter.ts';
 import type { ListenAddress } from '../settings/address.ts';
 import { createSingleWorker, sharedNow, type WorkerContext } from '../shared-memory/worker-context.ts';
 import { RequestAcceptor } from './accept-requests.ts';
-import type { ExchangeObserver, RequestTracer } from './exchange.ts';
+import type { ExchangeObserver } from './exchange.ts';
 import { GatewayCounters } from './gateway-counters.ts';
 import { processPseudonym, sharedGatewayMemory } from './gateway-memory.ts';
-import type { ServerState } from './served-exchange.ts';
+import type { ServerState } from './serve.ts';
 import { acceptWaiting } from './server/accept-waiting.ts';
 import { BufferBudget } from './server/buffer-budget.ts';
 import { ClientLimit } from './server/client-limit.ts';
@@ -28,7 +28,7 @@ import { sharedBuffersOf } from './shared-buffers.ts';
 import { logIdentityDnsErrors } from './telemetry/identity-dns-log.ts';
 import type { RequestMetrics } from './telemetry/request-metrics.ts';
 import { RequestRecorder, type RequestSubscriber } from './telemetry/request-recorder.ts';
-import { traceStarter } from './telemetry/trace.ts';
+import type { RequestTracer } from './telemetry/trace.ts';
 import { LiveUpstreams } from './upstream/live-upstreams.ts';
 import type { UpstreamStatus } from './upstream/upstream-status.ts';
 
@@ -128,7 +128,7 @@ export class Gateway {
       pseudonym: processPseudonym(memory),
       isDraining: false,
       isClosing: false,
-      beginTrace: traceStarter(tracer),
+      tracer,
       recorder: new RequestRecorder(log, worker.count > 1 ? worker.index : undefined),
       upstreams: new LiveUpstreams(log, resolver, this.#budget, worker),
       longLived: new LongLivedExchanges(),

@@ -1,21 +1,28 @@
 import { HTTP_METHODS } from '../http1/http-methods.ts';
 import type { RawHeaders } from '../http1/raw-headers.ts';
-import { type Decision, type DecisionWork, decide, requireAuth } from './decide.ts';
-import type { Exchange, ForwardedExchange, RoutedExchange } from './exchange.ts';
+import { type Decision, type DecisionWork, decide, refuseWithoutAuth } from './decide.ts';
+import type { Exchange, ExchangeServer, ForwardedExchange, RoutedExchange } from './exchange.ts';
 import { preflightHeaders } from './response/cors.ts';
 import { respond } from './response/own-response.ts';
 import { fail } from './response/refuse.ts';
 import { StreamedResponse } from './response/streamed-response.ts';
 import { TunnelResponse } from './response/tunnel-response.ts';
 import { VerifiedResponse } from './response/verified-response.ts';
-import type { ServedExchange, ServerState } from './served-exchange.ts';
+import type { RequestRecorder } from './telemetry/request-recorder.ts';
 import { forwardAsProxyPass } from './upstream/http-proxy.ts';
+import type { LiveUpstreams } from './upstream/live-upstreams.ts';
+
+/** The parts of a server that serve its requests. */
+export interface ServerState extends ExchangeServer {
+  readonly recorder: RequestRecorder;
+  readonly upstreams: LiveUpstreams;
+}
 
 /**
  * Serves one request, from its head to its log line, by the plan that was active when it began. Each step throws its refusal, and
  * `fail` sends it. Where nothing has to be waited for, the request is forwarded before this function returns.
  */
-export function serve(exchange: ServedExchange, server: ServerState): void {
+export function serve(exchange: Exchange, server: ServerState): void {
   server.recorder.metrics.begin();
   exchange.response.owner = exchange;
   try {
@@ -75,6 +82,6 @@ function forward(exchange: ForwardedExchange, server: ServerState): void {
   forwardAsProxyPass(
     route.login === undefined
       ? new (isHandshake ? TunnelResponse : StreamedResponse)(exchange, upstream)
-      : new VerifiedResponse(exchange, upstream, requireAuth(route), route.login),
+      : new VerifiedResponse(exchange, upstream, route.auth ?? refuseWithoutAuth(), route.login),
   );
 }

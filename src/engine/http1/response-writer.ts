@@ -1,6 +1,5 @@
 import type { Duplex } from 'node:stream';
 import type { ClientRequest } from './client-request.ts';
-import type { RequestErrorKind } from './message-head.ts';
 import { type RawHeaders, serializeHeaders } from './raw-headers.ts';
 
 /** The connection of a response. */
@@ -16,8 +15,6 @@ interface ResponseConnection {
 
 /** Decides about a response. */
 export interface ResponseOwner {
-  /** The rest of the request is not valid, or late. Not called once the response has begun. */
-  onRequestError(kind: RequestErrorKind): void;
   /** Called once, when the response is over. */
   onResponseOver(): void;
 }

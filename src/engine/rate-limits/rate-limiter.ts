@@ -1,7 +1,6 @@
 import type { NameResolver } from '../dns/name-resolver.ts';
 import { Refusal } from '../gateway/response/refusal.ts';
 import type { Log } from '../log/log.ts';
-import type { ServerSettings } from '../settings/server.ts';
 import type { WorkerContext } from '../shared-memory/worker-context.ts';
 import { type LimitCount, type LimitCounts, SharedLimitCounts, type StoreStatus } from './limit-status.ts';
 import { LiveStores } from './live-stores.ts';
@@ -212,11 +211,10 @@ export function wholeSeconds(ms: number): number {
  * @param applied those that have counted the request; `undefined` for a refused request
  */
 export function rateLimitFields(
-  { hasRateLimitHeaders }: ServerSettings,
   rateLimits: RouteRateLimits | undefined,
-  applied?: readonly AppliedLimit[],
+  applied: readonly AppliedLimit[] | undefined,
 ): string[] {
-  if (!hasRateLimitHeaders || rateLimits === undefined) return [];
+  if (rateLimits === undefined) return [];
   const policies = [...rateLimits.match, ...rateLimits.authorize, ...rateLimits.validate].filter(isShown);
   if (policies.length === 0) return [];
   const fields = ['RateLimit-Policy', policies.map(policyItem).join(', ')];

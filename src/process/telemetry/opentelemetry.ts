@@ -1,8 +1,9 @@
 import { createRequire } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context, ProxyTracerProvider, Span, Tracer, TracerProvider } from '@opentelemetry/api';
-import type { Exchange, RequestTrace, RequestTracer, TraceParent } from '../../engine/gateway/exchange.ts';
+import type { PlannedRequest } from '../../engine/gateway/request/planned-request.ts';
 import type { RequestRecord } from '../../engine/gateway/telemetry/request-record.ts';
+import type { RequestTrace, RequestTracer, TraceParent } from '../../engine/gateway/telemetry/trace.ts';
 import { HTTP_METHODS } from '../../engine/http1/http-methods.ts';
 
 type OpenTelemetryApi = typeof import('@opentelemetry/api');
@@ -21,7 +22,7 @@ export function findRequestTracer(version: string): RequestTracer | undefined {
   const provider = api.trace.getTracerProvider();
   const tracer = provider.getTracer('signing-gateway', version);
   return {
-    begin: (exchange, parent) => new OpenTelemetryTrace(api, tracer, exchange, parent),
+    begin: (request, parent) => new OpenTelemetryTrace(api, tracer, request, parent),
     flush: () => flush(provider),
   };
 }
@@ -48,9 +49,9 @@ class OpenTelemetryTrace implements RequestTrace {
   readonly #context: Context;
   #upstreamSpan: Span | undefined;
 
-  constructor(api: OpenTelemetryApi, tracer: Tracer, exchange: Exchange, parent: TraceParent | undefined) {
-    const { request } = exchange;
-    const attributes = serverSpanAttributes(exchange);
+  constructor(api: OpenTelemetryApi, tracer: Tracer, planned: PlannedRequest, parent: TraceParent | undefined) {
+    const { request } = planned;
+    const attributes = serverSpanAttributes(planned);
     const context = parent === undefined ? api.ROOT_CONTEXT : remoteContext(api, parent, request.header('tracestate'));
     this.#api = api;
     this.#tracer = tracer;
@@ -124,7 +125,7 @@ const DEFAULT_PORTS: Readonly<Record<string, number>> = { http: 80, https: 443, 
 const HOST = /^(\[[^\]]*\]|[^:]*)(?::(\d+))?$/;
 
 /** Returns the attributes of a server span by the OpenTelemetry conventions, without query and `User-Agent`, which may have tokens. */
-function serverSpanAttributes({ request, connection, forwardedInfo, head }: Exchange): SpanAttributes {
+function serverSpanAttributes({ request, connection, forwardedInfo, head }: PlannedRequest): SpanAttributes {
   const { method = '', httpVersion } = request;
   const known = spanMethod(method);
   const scheme = forwardedInfo?.protocol ?? connection.protocol;

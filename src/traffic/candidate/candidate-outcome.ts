@@ -1,7 +1,11 @@
 import { type Decision, decide } from '../../engine/gateway/decide.ts';
 import type { Exchange, ForwardedExchange } from '../../engine/gateway/exchange.ts';
-import { forwardedMessage, preflightResponse, refusalHeaders } from '../../engine/gateway/request/observed-request.ts';
 import { isServerOptions, type RequestTarget } from '../../engine/gateway/request/request-target.ts';
+import {
+  forwardedMessage,
+  preflightResponse,
+  refusalHeaders,
+} from '../../engine/gateway/response/described-response.ts';
 import type { Refusal } from '../../engine/gateway/response/refusal.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { ForwardingRoute, Route } from '../../engine/plan/route-definition.ts';

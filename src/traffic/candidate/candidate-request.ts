@@ -1,9 +1,10 @@
 import type { Exchange } from '../../engine/gateway/exchange.ts';
-import { ObservedRequest } from '../../engine/gateway/request/observed-request.ts';
+import { PlannedRequest } from '../../engine/gateway/request/planned-request.ts';
+import type { RequestTarget } from '../../engine/gateway/request/request-target.ts';
 import { Refusal } from '../../engine/gateway/response/refusal.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
-import type { RateLimitStage } from '../../engine/rate-limits/rate-limit.ts';
+import type { RateLimitStage, RouteRateLimits } from '../../engine/rate-limits/rate-limit.ts';
 import type { TokenErrorCode } from '../../engine/token-errors.ts';
 import type { Auth, Principal, Verifier } from '../../engine/tokens/verifier.ts';
 import type { BodyRule, CancellablePromise, ValidationResult } from '../../engine/validation/body-rule.ts';
@@ -18,17 +19,30 @@ const CANDIDATE_CLIENT = 'candidate';
 const TOKEN_TIMEOUT_MS = 2_000;
 
 /** The steps of a request that was served by the active plan, for the candidate. They send nothing to an upstream or a store. */
-export class CandidateRequest extends ObservedRequest implements CountedCandidate {
+export class CandidateRequest extends PlannedRequest implements CountedCandidate {
+  readonly exchange: Exchange;
+  readonly id: string;
+  readonly pseudonym: string;
+  // The steps that read these members follow the ones that store them.
+  declare head: NonNullable<Exchange['head']>;
+  declare target: RequestTarget;
+  declare route: Route;
   readonly #pair: PlanPair;
   readonly #limits: CandidateLimits;
   readonly #maySendTokens: boolean;
 
   /** Takes an exchange that the active plan has decided. `maySendTokens` lets its token leave the process. */
   constructor(exchange: Exchange, pair: PlanPair, limits: CandidateLimits, maySendTokens: boolean) {
-    super(exchange, pair.candidate, pair.isHeadEqual);
+    super(pair.candidate, exchange.request, exchange.connection, exchange.mayUpgrade);
+    this.exchange = exchange;
+    this.id = exchange.id;
+    this.pseudonym = pair.candidate.server.via ?? exchange.pseudonym;
     this.#pair = pair;
     this.#limits = limits;
     this.#maySendTokens = maySendTokens;
+    if (!pair.isHeadEqual) return;
+    if (exchange.head !== undefined) this.head = exchange.head;
+    if (exchange.target !== undefined) this.target = exchange.target;
   }
 
   override readHead(plan: Plan): void {
@@ -37,9 +51,10 @@ export class CandidateRequest extends ObservedRequest implements CountedCandidat
     super.readHead(plan);
   }
 
-  applyRateLimits(stage: RateLimitStage, { rateLimits }: Route): void {
-    const limits = rateLimits?.[stage];
-    if (limits !== undefined && limits.length > 0) this.#limits.apply(limits, this);
+  protected beginTrace(): void {}
+
+  applyRateLimits(stage: RateLimitStage, limits: RouteRateLimits): void {
+    if (limits[stage].length > 0) this.#limits.apply(limits[stage], this);
   }
 
   authenticate(auth: Auth): Principal | Promise<Principal> {
@@ -76,6 +91,13 @@ export class CandidateRequest extends ObservedRequest implements CountedCandidat
     if (!(result instanceof Promise)) return this.#acceptBody(result);
     return cancellable(result, (validated) => this.#acceptBody(validated));
   }
+
+  refuseOrReport(refusal: Refusal): void {
+    if (this.route.validation === 'enforce') throw refusal;
+  }
+
+  /** A rate limit that only reports changes no outcome. */
+  addReport(): void {}
 
   #verify(verifier: Verifier, auth: Auth, token: string): Principal | Promise<Principal> {
     return verifier.cached(token, auth.issuers) ?? this.#verifyUncached(verifier, auth, token);

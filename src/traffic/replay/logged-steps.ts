@@ -115,8 +115,8 @@ export class LoggedSteps implements RequestSteps<LoggedCaller> {
     throw new UnknownFact('origin');
   }
 
-  applyRateLimits(stage: RateLimitStage, route: Route): void {
-    checkRateLimits(stage, route, this.#facts, this.limits);
+  applyRateLimits(stage: RateLimitStage): void {
+    checkRateLimits(stage, this.#matched.route, this.#facts, this.limits);
   }
 
   authenticate(auth: Auth): LoggedCaller {

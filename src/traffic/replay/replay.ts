@@ -225,7 +225,7 @@ function describeResponse({ code, headers }: Refusal, plan: Plan, route: Route |
   return JSON.stringify([
     challenge,
     headers['Allow'],
-    rateLimitFields(server, route?.rateLimits),
+    server.hasRateLimitHeaders ? rateLimitFields(route?.rateLimits, undefined) : [],
     server.responseHeaders,
   ]);
 }

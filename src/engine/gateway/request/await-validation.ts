@@ -1,14 +1,27 @@
 import type { CancellablePromise, ValidationResult } from '../../validation/body-rule.ts';
-import type { Exchange } from '../exchange.ts';
-import { gatewayBusy } from '../response/refusal.ts';
+import { gatewayBusy, type Refusal } from '../response/refusal.ts';
 import { ClientDisconnected } from '../upstream/upstream-error.ts';
+
+/** Work for a client. */
+export interface CancellableWork {
+  cancel(): void;
+}
+
+/** An exchange that waits for work in another thread. */
+export interface WaitingExchange {
+  /** Cancelled if the client disconnects. */
+  work: CancellableWork | undefined;
+  readonly response: { readonly isOver: boolean };
+  /** Refuses the request, unless its route only reports. @throws Refusal */
+  refuseOrReport(refusal: Refusal): void;
+}
 
 /**
  * Waits for a validation in another thread, and cancels it when the client disconnects.
  *
  * @throws Refusal `gateway_busy`; ClientDisconnected
  */
-export async function awaitValidation(exchange: Exchange, work: CancellablePromise): Promise<ValidationResult> {
+export async function awaitValidation(exchange: WaitingExchange, work: CancellablePromise): Promise<ValidationResult> {
   const result = await untilClientDisconnects(exchange, work);
   if (result.overload !== undefined) exchange.refuseOrReport(gatewayBusy(result.overload));
   return result;
@@ -16,7 +29,7 @@ export async function awaitValidation(exchange: Exchange, work: CancellablePromi
 
 /** Waits for any work that can be cancelled, and cancels it when the client disconnects. @throws ClientDisconnected */
 export async function untilClientDisconnects<Result>(
-  exchange: Exchange,
+  exchange: WaitingExchange,
   work: CancellablePromise<Result>,
 ): Promise<Result> {
   exchange.work = work;

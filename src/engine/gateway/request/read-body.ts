@@ -1,11 +1,10 @@
-import type { BodySink } from '../../http1/client-request.ts';
+import type { BodySink, ClientRequest } from '../../http1/client-request.ts';
 import { GrowingBuffer } from '../../http1/growing-buffer.ts';
 import { BODYLESS_METHODS } from '../../http1/http-methods.ts';
 import { hasHeader, type RawHeaders } from '../../http1/raw-headers.ts';
 import type { BodyRule } from '../../validation/body-rule.ts';
-import type { Exchange } from '../exchange.ts';
 import { Refusal } from '../response/refusal.ts';
-import { awaitValidation } from './await-validation.ts';
+import { awaitValidation, type WaitingExchange } from './await-validation.ts';
 import type { RequestHead } from './request-head.ts';
 
 /** A request whose body rule is applied. */
@@ -15,13 +14,24 @@ interface BodyRequest {
   refuseOrReport(refusal: Refusal): void;
 }
 
+/** An exchange whose body the gateway buffers. */
+interface BufferingExchange extends WaitingExchange {
+  readonly request: ClientRequest;
+  /** The key of the client for its share of limited resources. */
+  readonly client: string;
+  receivedBytes: number;
+  copyBody(): void;
+  sendContinue(): void;
+  reserve(bytes: number): void;
+}
+
 /**
  * Applies the body rule of a route. Buffers, validates and returns a body that has a validator; the gateway then forwards exactly
  * the returned bytes. Returns `undefined` for any other body, which the gateway streams.
  *
  * @throws Refusal `media_type_unsupported`, `body_too_large`, `body_invalid` or `gateway_busy`; ClientDisconnected
  */
-export function readBody(exchange: Exchange, head: RequestHead, rule: BodyRule): Promise<Buffer> | undefined {
+export function readBody(exchange: BufferingExchange, head: RequestHead, rule: BodyRule): Promise<Buffer> | undefined {
   const { validate, limitBytes } = rule;
   const isValidated = checkBodyHead(exchange, head, rule);
   return validate === undefined || !isValidated
@@ -73,7 +83,7 @@ function isContentEncoding(rawName: string): boolean {
 }
 
 async function readValidatedBody(
-  exchange: Exchange,
+  exchange: BufferingExchange,
   head: RequestHead,
   { limitBytes, validate }: { limitBytes: number; validate: NonNullable<BodyRule['validate']> },
 ): Promise<Buffer> {
@@ -85,7 +95,7 @@ async function readValidatedBody(
   return body;
 }
 
-function bufferBody(exchange: Exchange, head: RequestHead, limitBytes: number): Promise<Buffer> {
+function bufferBody(exchange: BufferingExchange, head: RequestHead, limitBytes: number): Promise<Buffer> {
   if (head.body === undefined) return Promise.resolve(Buffer.alloc(0));
   exchange.copyBody();
   exchange.sendContinue();
@@ -96,12 +106,12 @@ function bufferBody(exchange: Exchange, head: RequestHead, limitBytes: number): 
 
 /** Collects a body in memory. */
 class BufferedBody implements BodySink {
-  readonly #exchange: Exchange;
+  readonly #exchange: BufferingExchange;
   readonly #buffer: GrowingBuffer;
   readonly #completion = Promise.withResolvers<Buffer>();
   #isRefused = false;
 
-  constructor(exchange: Exchange, limitBytes: number) {
+  constructor(exchange: BufferingExchange, limitBytes: number) {
     this.#exchange = exchange;
     this.#buffer = new GrowingBuffer(limitBytes);
   }

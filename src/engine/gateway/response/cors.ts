@@ -9,13 +9,18 @@ import type { RequestTarget } from '../request/request-target.ts';
  * True for a preflight, with which a browser checks the permissions of a page from another origin (Fetch standard, CORS
  * protocol). A preflight has no credentials and no body.
  */
-export function isPreflight(request: ClientRequest, head: RequestHead): boolean {
+export function isPreflight({ request, head }: PreflightFacts): boolean {
   return (
     request.method === 'OPTIONS' &&
-    head.body === undefined &&
+    head?.body === undefined &&
     request.known.origin !== undefined &&
     request.header('access-control-request-method') !== undefined
   );
+}
+
+interface PreflightFacts {
+  readonly request: ClientRequest;
+  readonly head: RequestHead | undefined;
 }
 
 interface Preflight {

@@ -4,7 +4,6 @@ import type { LoginErrorCode, ResponseTokens } from '../../tokens/find-tokens.ts
 import type { LoginRule } from '../../tokens/login.ts';
 import type { Auth, Issuers, VerificationClient } from '../../tokens/verifier.ts';
 import type { Exchange } from '../exchange.ts';
-import { authorize } from '../request/authorize.ts';
 import { untilClientDisconnects } from '../request/await-validation.ts';
 import { ContentDecodingError, decodeBody } from './decode-body.ts';
 import { gatewayBusy, Refusal } from './refusal.ts';
@@ -78,8 +77,7 @@ async function verifyToken(
     if (isRefused(result.code)) throw toRefusal(result.code);
     return;
   }
-  exchange.principal = result.principal;
-  authorize(auth, result.principal);
+  exchange.authorize(auth, result.principal);
 }
 
 /**

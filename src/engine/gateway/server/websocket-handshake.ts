@@ -67,15 +67,6 @@ export interface OriginFacts {
 }
 
 /**
- * Refuses a WebSocket handshake from a page whose origin the route does not allow (RFC 6455 section 10.2).
- *
- * @throws Refusal `origin_not_allowed`
- */
-export function checkWebSocketOrigin(exchange: OriginFacts, route: Route): void {
-  if (!isWebSocketOriginAllowed(exchange, route)) throw new Refusal('origin_not_allowed');
-}
-
-/**
  * True if the route allows the origin of the page that opens a WebSocket. Clients other than browsers send no `Origin` and are
  * allowed. If a proxy has removed the `Origin` of a browser, `Sec-Fetch-Site` still identifies a page from another site.
  */

@@ -2,7 +2,7 @@ import type { Log } from '../../log/log.ts';
 import type { LogSettings } from '../../log/log-settings.ts';
 import { loggedPath, withoutIdentifiers } from '../../log/logged-path.ts';
 import type { Exchange } from '../exchange.ts';
-import { isBearer } from '../request/authenticate.ts';
+import { isBearer } from '../request/planned-request.ts';
 import type { RequestHead } from '../request/request-head.ts';
 import { isServerOptions } from '../request/request-target.ts';
 import { isPreflight } from '../response/cors.ts';
@@ -42,7 +42,7 @@ export class RequestRecorder {
     if (share === 1 || Math.random() < share) this.#log.writeLine(accessLogLine(record, share, this.#worker));
     this.metrics.record(record);
     for (const subscriber of this.#subscribers) subscriber(record);
-    exchange.trace?.end(record);
+    exchange.trace?.end?.(record);
   }
 
   /** Records the refusal of bytes that the gateway could not parse as a request. */
@@ -141,5 +141,5 @@ function kindOf({ isHandshake, request, plan, target, route }: Exchange, head: R
   if (isHandshake) return 'websocket';
   if (isServerOptions(request)) return 'server-options';
   const isDecidedWithoutRoute = plan.cors !== undefined && target !== undefined && route === undefined;
-  return isDecidedWithoutRoute && isPreflight(request, head) ? 'preflight' : undefined;
+  return isDecidedWithoutRoute && isPreflight({ request, head }) ? 'preflight' : undefined;
 }

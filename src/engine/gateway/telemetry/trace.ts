@@ -1,28 +1,58 @@
 import { randomInt, randomUUID } from 'node:crypto';
-import type { Exchange, ExchangeServer, RequestTrace, RequestTracer, TraceParent } from '../exchange.ts';
+import type { PlannedRequest } from '../request/planned-request.ts';
+import type { RequestRecord } from './request-record.ts';
+
+/** The trace that a request belongs to (W3C Trace Context, level 1). */
+export interface RequestTrace {
+  /** 32 hex digits. */
+  readonly id: string;
+  /** True if the client sent the trace id. Only then does the client's `tracestate` belong to the trace. */
+  readonly isContinued: boolean;
+  /** Returns the `traceparent` for the upstream, with the gateway as the parent. */
+  traceparentFor(method: string, upstreamId: string): string;
+  /** Ends the recording of spans with the outcome of the request. */
+  readonly end?: (record: RequestRecord) => void;
+}
+
+/** The trace of a client, from its `traceparent`. */
+export interface TraceParent {
+  readonly traceId: string;
+  readonly spanId: string;
+  /** Two hex digits. */
+  readonly flags: string;
+}
+
+/** Records spans. Without a tracer, the gateway passes traces on. */
+export interface RequestTracer {
+  /** @param parent `undefined` for a new trace, which is sampled */
+  begin(request: PlannedRequest, parent: TraceParent | undefined): RequestTrace;
+  /** Exports the recorded spans before the process exits. Never rejects. */
+  flush(): Promise<void>;
+}
 
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const ALL_ZEROS = /^0+$/;
 
 /** Parses a `traceparent` (section 3.2). Returns `undefined` if it is not valid; the gateway then starts a new trace. */
-export function readTraceparent(header: string | undefined): TraceParent | undefined {
-  if (header === undefined) return undefined;
+export function readTraceparent(header: string): TraceParent | undefined {
   const [, version, traceId = '', spanId = '', flags = '', more] = TRACEPARENT.exec(header) ?? [];
   // Later versions may append fields, version 00 may not, and ff is invalid.
   if (version === undefined || version === 'ff' || (version === '00' && more !== undefined)) return undefined;
   return ALL_ZEROS.test(traceId) || ALL_ZEROS.test(spanId) ? undefined : { traceId, spanId, flags };
 }
 
-/** Returns the function that begins the trace of an exchange. @param tracer `undefined`: no spans are recorded */
-export function traceStarter(tracer: RequestTracer | undefined): ExchangeServer['beginTrace'] {
-  return (exchange, traceparent) => {
-    const parent = readTraceparent(traceparent);
-    const isSampled = Math.random() < exchange.plan.sampledTraces;
-    // The sampler of an SDK knows neither the manifest nor its reloads, so it sees only the new traces that are sampled here.
-    if (tracer !== undefined && (parent !== undefined || isSampled)) return tracer.begin(exchange, parent);
-    if (parent !== undefined) return new PassThroughTrace(parent.traceId, parent.flags, true);
-    return new PassThroughTrace(newTraceId(exchange), isSampled ? '01' : '00', false);
-  };
+/** Begins the trace of a request with a valid head. @param tracer `undefined`: no spans are recorded */
+export function beginTrace(request: PlannedRequest, tracer: RequestTracer | undefined): RequestTrace {
+  const { traceparent } = request.request.known;
+  const parent = traceparent === undefined ? undefined : readTraceparent(traceparent);
+  const isSampled = Math.random() < request.plan.sampledTraces;
+  // The sampler of an SDK knows neither the manifest nor its reloads, so it sees only the new traces that are sampled here.
+  if (tracer !== undefined && (parent !== undefined || isSampled)) return tracer.begin(request, parent);
+  if (parent !== undefined) return new PassThroughTrace(parent.traceId, parent.flags, true);
+  // The digits of the request id, if the gateway generated that id.
+  const id = request.forwardedInfo?.requestId === undefined ? request.id : randomUUID();
+  const digits = id.slice(0, 8) + id.slice(9, 13) + id.slice(14, 18) + id.slice(19, 23) + id.slice(24);
+  return new PassThroughTrace(digits, isSampled ? '01' : '00', false);
 }
 
 /** One half of each span id, random for each process; the other half counts in decimal digits. A span id must be unique in its trace. */
@@ -46,12 +76,4 @@ class PassThroughTrace implements RequestTrace {
     span = span === LAST_SPAN ? FIRST_SPAN : span + 1;
     return `00-${this.id}-${PROCESS_ID}${span}-${this.#flags}`;
   }
-
-  end(): void {}
-}
-
-/** Returns a trace id: the digits of the request id, if the gateway generated that id. */
-function newTraceId({ id, forwardedInfo }: Exchange): string {
-  const uuid = forwardedInfo?.requestId === undefined ? id : randomUUID();
-  return uuid.slice(0, 8) + uuid.slice(9, 13) + uuid.slice(14, 18) + uuid.slice(19, 23) + uuid.slice(24);
 }

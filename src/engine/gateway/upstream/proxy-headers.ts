@@ -3,9 +3,10 @@ import type { ResponseHead } from '../../http1/message-head.ts';
 import { getAllHeaders, isHeader, type RawHeaders, withoutHeaders } from '../../http1/raw-headers.ts';
 import type { ForwardingRoute } from '../../plan/route-definition.ts';
 import type { HeaderRules } from '../../settings/header-rules.ts';
-import type { Exchange, ForwardedExchange, RequestTrace } from '../exchange.ts';
+import type { Exchange, ForwardedExchange } from '../exchange.ts';
 import { withPublicPaths } from '../response/public-paths.ts';
 import { UNIX_PEER } from '../server/gateway-connection.ts';
+import type { RequestTrace } from '../telemetry/trace.ts';
 
 /** Headers for one connection only: each hop removes them (RFC 9110 section 7.6.1). */
 const HOP_BY_HOP = new Set([
