@@ -5,19 +5,23 @@ import { AverageResponseTime } from '../../src/engine/gateway/upstream/live-endp
 
 const RULE = { failures: 3, pauseMs: 100, isDefault: false };
 
+/** Begins a request that goes through even if it is not allowed. Returns the number of its trial. */
+function begin(breaker: CircuitBreaker, client: string): number {
+  return breaker.beginRequest(client, true) ?? Number.NaN;
+}
+
 function create(rule = RULE) {
   const clock = { now: 0 };
   const states: string[] = [];
   const breaker = new CircuitBreaker(rule, { publish: (state) => states.push(state), now: () => clock.now });
-  const fail = (client = 'a') => breaker.recordFailure('request', client, breaker.beginRequest(client));
+  const fail = (client = 'a') => breaker.recordFailure('request', client, begin(breaker, client));
   const succeed = (client = 'a') => {
-    breaker.beginRequest(client);
+    begin(breaker, client);
     breaker.recordResponse();
     breaker.recordSuccess();
   };
   const open = () => {
-    for (let count = 0; count < rule.failures; count += 1)
-      breaker.recordFailure('endpoint', 'a', breaker.beginRequest('a'));
+    for (let count = 0; count < rule.failures; count += 1) breaker.recordFailure('endpoint', 'a', begin(breaker, 'a'));
   };
   return { breaker, clock, states, fail, succeed, open };
 }
@@ -38,7 +42,7 @@ describe('a breaker', () => {
   it('counts responses that begin and never end', () => {
     const { breaker } = create();
     for (let count = 0; count < 3; count += 1) {
-      const trial = breaker.beginRequest('a');
+      const trial = begin(breaker, 'a');
       breaker.recordResponse();
       breaker.recordFailure('request', 'a', trial);
     }
@@ -49,11 +53,11 @@ describe('a breaker', () => {
     const { breaker, clock, open } = create();
     open();
     clock.now = 99;
-    expect([breaker.isAllowed('a'), breaker.isAnyAllowed]).toEqual([false, false]);
+    expect([breaker.isAllowed('a'), breaker.isAllowed()]).toEqual([false, false]);
     clock.now = 100;
-    expect([breaker.isAllowed('a'), breaker.isAnyAllowed, breaker.state]).toEqual([true, true, 'half-open']);
-    breaker.beginRequest('a');
-    expect([breaker.isAllowed('b'), breaker.isAnyAllowed, breaker.state]).toEqual([false, false, 'half-open']);
+    expect([breaker.isAllowed('a'), breaker.isAllowed(), breaker.state]).toEqual([true, true, 'half-open']);
+    begin(breaker, 'a');
+    expect([breaker.isAllowed('b'), breaker.isAllowed(), breaker.state]).toEqual([false, false, 'half-open']);
   });
 
   it('pauses again when the trial fails, and closes when a response begins', () => {
@@ -63,7 +67,7 @@ describe('a breaker', () => {
     fail();
     expect([breaker.isAllowed('a'), breaker.state]).toEqual([false, 'open']);
     clock.now = 200;
-    breaker.beginRequest('a');
+    begin(breaker, 'a');
     breaker.recordResponse();
     expect([breaker.isAllowed('a'), breaker.state]).toEqual([true, 'closed']);
     expect(states).toEqual(['open', 'open', 'closed']);
@@ -73,7 +77,7 @@ describe('a breaker', () => {
     const { breaker, clock, open } = create();
     open();
     clock.now = 100;
-    breaker.recordFailure('client', 'a', breaker.beginRequest('a'));
+    breaker.recordFailure('client', 'a', begin(breaker, 'a'));
     expect(breaker.isAllowed('a')).toBe(true);
   });
 
@@ -81,7 +85,7 @@ describe('a breaker', () => {
     const { breaker, clock, open } = create();
     open();
     clock.now = 100;
-    breaker.beginRequest('a');
+    begin(breaker, 'a');
     clock.now = 199;
     expect(breaker.isAllowed('a')).toBe(false);
     clock.now = 200;
@@ -94,7 +98,7 @@ describe('a breaker', () => {
     const begun: number[] = [];
     for (clock.now = 60_000; clock.now <= 90_000; clock.now += 100) {
       if (!breaker.isAllowed('a')) continue;
-      breaker.beginRequest('a');
+      begin(breaker, 'a');
       begun.push(clock.now - 60_000);
     }
     expect(begun).toEqual([0, 1_000, 3_000, 7_000, 15_000]);
@@ -102,10 +106,10 @@ describe('a breaker', () => {
 
   it('prefers a trial of another client over the client of the last trial', () => {
     const { breaker, clock, open } = create();
-    breaker.beginRequest('b');
+    begin(breaker, 'b');
     open();
     clock.now = 100;
-    breaker.beginRequest('a');
+    begin(breaker, 'a');
     clock.now = 200;
     expect([breaker.isAllowed('a'), breaker.isAllowed('b')]).toEqual([false, true]);
     clock.now = 300;
@@ -119,7 +123,7 @@ describe('a breaker', () => {
     breaker.recordFailure('request', 'a', 0);
     clock.now = 100;
     expect(breaker.isAllowed('a')).toBe(true);
-    breaker.beginRequest('a');
+    begin(breaker, 'a');
     breaker.recordFailure('client', 'a', 0);
     expect(breaker.isAllowed('a')).toBe(false);
   });
@@ -128,7 +132,7 @@ describe('a breaker', () => {
     const { breaker, clock, fail, open } = create();
     open();
     clock.now = 100;
-    const late = breaker.beginRequest('a');
+    const late = begin(breaker, 'a');
     clock.now = 200;
     fail();
     clock.now = 300;
@@ -145,7 +149,7 @@ describe('a breaker', () => {
         let trial = 0;
         for (const [action, name] of steps) {
           if (action === 'wait') clock.now += 30;
-          else if (action === 'begin' && breaker.isAllowed(name)) trial = breaker.beginRequest(name);
+          else if (action === 'begin' && breaker.isAllowed(name)) trial = begin(breaker, name);
           else if (action === 'respond') breaker.recordResponse();
           else if (action === 'fail') breaker.recordFailure('endpoint', name, trial);
           else if (action === 'disconnect') breaker.recordFailure('client', name, trial);
@@ -163,13 +167,13 @@ describe('failures that a client can cause', () => {
   it('never open a breaker if only the client can be the source', () => {
     const { breaker } = create();
     for (let count = 0; count < 100; count += 1)
-      breaker.recordFailure('client', String(count), breaker.beginRequest(String(count)));
+      breaker.recordFailure('client', String(count), begin(breaker, String(count)));
     expect(breaker.state).toBe('closed');
   });
 
   it('open it only together with failures of other clients if there are several clients', () => {
     const { breaker, fail } = create(FIVE);
-    breaker.beginRequest('victim');
+    begin(breaker, 'victim');
     for (let count = 0; count < 100; count += 1) fail('attacker');
     expect(breaker.state).toBe('closed');
     fail('victim');
@@ -180,7 +184,7 @@ describe('failures that a client can cause', () => {
 
   it('never open it for one of several clients, even with `failures: 1`', () => {
     const { breaker, fail } = create({ ...RULE, failures: 1 });
-    breaker.beginRequest('victim');
+    begin(breaker, 'victim');
     for (let count = 0; count < 100; count += 1) fail('attacker');
     expect(breaker.state).toBe('closed');
     fail('victim');
@@ -210,8 +214,8 @@ describe('failures that a client can cause', () => {
 
   it('do not include failed connections, which open it for any client', () => {
     const { breaker } = create(FIVE);
-    breaker.beginRequest('victim');
-    for (let count = 0; count < 5; count += 1) breaker.recordFailure('endpoint', 'a', breaker.beginRequest('a'));
+    begin(breaker, 'victim');
+    for (let count = 0; count < 5; count += 1) breaker.recordFailure('endpoint', 'a', begin(breaker, 'a'));
     expect(breaker.state).toBe('open');
   });
 });
@@ -219,7 +223,7 @@ describe('failures that a client can cause', () => {
 describe('clients that disconnect after a long wait', () => {
   const abandon = ({ breaker }: ReturnType<typeof create>, from: number, to: number) => {
     for (let client = from; client < to; client += 1) {
-      breaker.beginRequest(String(client));
+      begin(breaker, String(client));
       breaker.recordAbandoned(String(client));
     }
   };

@@ -329,7 +329,7 @@ describe('a health check', () => {
     };
     const check = new HealthCheck(
       settings,
-      () => Promise.reject(Object.assign(new Error('no'), { code })),
+      { send: () => Promise.reject(Object.assign(new Error('no'), { code })), close: () => undefined },
       () => undefined,
     );
     check.start();

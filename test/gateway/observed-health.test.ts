@@ -8,7 +8,7 @@ import { runs } from '../support/runs.ts';
 
 /** Creates an observation whose clock the test advances. */
 function observe() {
-  let now = 0;
+  let now = 1;
   const health = new ObservedHealth({ now: () => now });
   const succeed = (client = 'a', status = 200) => {
     health.recordResponse(status, client);
@@ -50,6 +50,7 @@ describe('the health by requests', () => {
     wait(1_000);
     expect([health.state, health.reason]).toEqual(['unhealthy', 'upstream_econnrefused']);
     repeat(1_000, fail);
+    wait(0.01);
     succeed();
     expect(health.state).toBe('unhealthy');
     wait(1_000);

@@ -8,9 +8,14 @@ import { startUpstreamServer } from '../support/upstream.ts';
 const waiter = (name: string) => ({ client: name[0] ?? '', name });
 type Waiter = ReturnType<typeof waiter>;
 
-function queueOf(limit: number, ...names: string[]) {
-  const queue = new RequestQueue<Waiter>(limit);
-  const removed = names.map((name) => queue.enqueue(waiter(name), () => setTimeout(() => undefined, 0).unref())?.name);
+/** Creates a queue without a time limit. */
+function createQueue(size: number) {
+  return new RequestQueue<Waiter>({ size, timeoutMs: 0, onTimeout: () => undefined });
+}
+
+function queueOf(size: number, ...names: string[]) {
+  const queue = createQueue(size);
+  const removed = names.map((name) => queue.enqueue(waiter(name))?.name);
   return { queue, removed };
 }
 
@@ -44,14 +49,14 @@ describe('a request queue', () => {
   it('removes a request once', () => {
     const { queue } = queueOf(2);
     const [one, two] = [waiter('a1'), waiter('b1')];
-    for (const each of [one, two]) queue.enqueue(each, () => setTimeout(() => undefined, 0));
+    for (const each of [one, two]) queue.enqueue(each);
     queue.remove(one);
     queue.remove(one);
     expect([queue.size, order(queue)]).toEqual([1, ['b1']]);
   });
 
   it('stays within its limit through random operations', () => {
-    const queue = new RequestQueue<Waiter>(50);
+    const queue = createQueue(50);
     const queued = new Set<Waiter>();
     let seed = 7;
     const random = (below: number) => {
@@ -63,7 +68,7 @@ describe('a request queue', () => {
       const operation = random(10);
       if (operation < 6) {
         queued.add(next);
-        const removed = queue.enqueue(next, () => setTimeout(() => undefined, 0).unref());
+        const removed = queue.enqueue(next);
         if (removed !== undefined) queued.delete(removed);
       } else if (operation < 8) {
         const dequeued = queue.dequeue();

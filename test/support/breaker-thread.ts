@@ -27,14 +27,14 @@ export function runBreaker({ index, rule, buffer, failures, requests, now }: Bre
   const memory = breakerMemory(new BufferParts(buffer), rule);
   const breaker = new CircuitBreaker(rule, { now: () => now, memory, worker: index });
   for (let count = 0; count < failures; count += 1) {
-    breaker.beginRequest(`client ${index}`);
+    breaker.beginRequest(`client ${index}`, true);
     breaker.recordFailure('endpoint', `client ${index}`, 0);
     breaker.recordResponse();
   }
   let trials = 0;
   let refusals = 0;
   for (let count = 0; count < requests; count += 1) {
-    const trial = breaker.tryBeginRequest(`client ${index}`);
+    const trial = breaker.beginRequest(`client ${index}`);
     if (trial === undefined) refusals += 1;
     else if (trial > 0) trials += 1;
   }

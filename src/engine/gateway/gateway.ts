@@ -130,7 +130,7 @@ export class Gateway {
       isClosing: false,
       tracer,
       recorder: new RequestRecorder(log, worker.count > 1 ? worker.index : undefined),
-      upstreams: new LiveUpstreams(log, resolver, this.#budget, worker),
+      upstreams: new LiveUpstreams({ log, resolver, budget: this.#budget, worker }),
       longLived: new LongLivedExchanges(),
       bufferBudget: new BufferBudget(plan.server.bufferLimitBytes, memory.buffers, worker),
       rateLimiter: new RateLimiter(now, worker),

@@ -52,7 +52,7 @@ export class IdentityClient {
     const { clientKey } = context;
     if (!this.#requests.tryAcquire(clientKey)) throw new IdentityError('too_many_requests');
     try {
-      const trial = this.#breaker.tryBeginRequest(clientKey ?? GATEWAY_CLIENT);
+      const trial = this.#breaker.beginRequest(clientKey ?? GATEWAY_CLIENT);
       if (trial === undefined) throw new IdentityError('circuit_open');
       return await this.#sendInTime(request, context);
     } finally {

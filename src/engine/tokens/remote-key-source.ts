@@ -125,7 +125,7 @@ export class RemoteKeySource implements KeySource {
   /** Fetches the keys, or joins the fetch in flight. Returns true if it succeeds. */
   #fetchOnce(): Promise<boolean> {
     if (this.#fetching !== undefined) return this.#fetching;
-    if (this.#breaker.tryBeginRequest(GATEWAY_CLIENT) === undefined) return Promise.resolve(false);
+    if (this.#breaker.beginRequest(GATEWAY_CLIENT) === undefined) return Promise.resolve(false);
     const startedAt = sharedNow();
     const { count } = standstills;
     this.#lastFetchAt = startedAt;

@@ -1,8 +1,6 @@
 import { type BufferParts, privateParts } from '../../shared-memory/buffer-parts.ts';
-import { HASH_KEY_LENGTH, KeyedHash } from '../../shared-memory/keyed-hash.ts';
-import { SharedLock } from '../../shared-memory/shared-lock.ts';
+import { sharedNow } from '../../shared-memory/worker-context.ts';
 import { ClientSet, clientSetLength, FailureStreak, streakMemory } from './failure-streak.ts';
-import { RecentClients, recentClientsMemory } from './recent-clients.ts';
 
 /** The settings of a breaker: when it opens, and how it tries the service again. */
 export interface BreakerRule {
@@ -22,16 +20,14 @@ export interface BreakerRule {
 const MAX_TRIAL_CLIENTS = 256;
 
 /** The indexes of `BreakerMemory.cells` and `BreakerMemory.times`. */
-const CELLS = { lock: 0, isOpen: 1, trials: 2, openings: 3, trialWorker: 4, length: 5 } as const;
+const CELLS = { isOpen: 0, trials: 1, openings: 2, trialWorker: 3, length: 4 } as const;
 const TIMES = { openUntil: 0, nextTrialAt: 1, length: 2 } as const;
 
 export function breakerMemory(parts: BufferParts, { failures }: BreakerRule) {
   return {
     cells: parts.int32(CELLS.length),
     times: parts.float64(TIMES.length),
-    hashKey: parts.int32(HASH_KEY_LENGTH),
     streak: streakMemory(parts, failures),
-    clients: recentClientsMemory(parts),
     triedClients: parts.int32(clientSetLength(MAX_TRIAL_CLIENTS)),
   };
 }
@@ -76,12 +72,9 @@ export class CircuitBreaker {
   readonly #now: () => number;
   readonly #publish: (state: BreakerState) => void;
   readonly #worker: number;
-  readonly #lock: SharedLock;
   readonly #cells: Int32Array;
   readonly #times: Float64Array;
-  readonly #hash: KeyedHash;
   readonly #streak: FailureStreak;
-  readonly #clients: RecentClients;
   /** Clients whose trials come last: a trial of theirs did not close the breaker, or their failures opened it. */
   readonly #triedClients: ClientSet;
 
@@ -89,7 +82,7 @@ export class CircuitBreaker {
     settings: BreakerRule,
     {
       publish = () => undefined,
-      now = () => performance.now(),
+      now = sharedNow,
       memory = privateParts((parts) => breakerMemory(parts, settings)),
       worker = 0,
     }: BreakerOptions = {},
@@ -98,12 +91,9 @@ export class CircuitBreaker {
     this.#publish = publish;
     this.#now = now;
     this.#worker = worker;
-    this.#lock = new SharedLock(memory.cells, CELLS.lock);
     this.#cells = memory.cells;
     this.#times = memory.times;
-    this.#hash = new KeyedHash(memory.hashKey);
-    this.#streak = new FailureStreak(memory.streak);
-    this.#clients = new RecentClients(memory.clients, this.#hash, now);
+    this.#streak = new FailureStreak(memory.streak, now);
     this.#triedClients = new ClientSet(memory.triedClients);
   }
 
@@ -117,43 +107,39 @@ export class CircuitBreaker {
     return this.#cells[CELLS.openings] as number;
   }
 
-  /** True if a request of this client may go through: always while closed, only as a trial while half-open. */
-  isAllowed(client: string): boolean {
+  /**
+   * True if a request may go through: always while closed, only as a trial while half-open.
+   *
+   * @param client by default any client
+   */
+  isAllowed(client?: string): boolean {
     if (this.#isClosed) return true;
+    if (client === undefined) return this.#now() >= this.#nextTrialAt;
     // A client whose requests are refused uses the endpoint too.
-    this.#clients.record(client);
-    this.#hash.hash(client);
-    return this.#lock.run(() => this.#isClosed || this.#isTrialDue());
+    this.#streak.recordClient(client);
+    return this.#streak.run(() => this.#isClosed || this.#isTrialDue(), client);
   }
 
-  /** True if any request may go through now. */
-  get isAnyAllowed(): boolean {
-    return this.#isClosed || this.#now() >= this.#nextTrialAt;
-  }
-
-  /** Lets a request through, even one that is not allowed. Returns the value of `openings` if the request is a trial, otherwise 0. */
-  beginRequest(client: string): number {
-    this.#clients.record(client);
+  /**
+   * Lets a request through. Returns the value of `openings` if it is a trial, otherwise 0; `undefined` if the request is not allowed,
+   * because another thread may have begun a trial.
+   *
+   * @param isForced true for a request that goes through even if it is not allowed
+   */
+  beginRequest(client: string, isForced = false): number | undefined {
+    this.#streak.recordClient(client);
     if (this.#isClosed) return 0;
-    this.#hash.hash(client);
-    return this.#lock.run(() => (this.#isClosed || this.#now() < this.#openUntil ? 0 : this.#beginTrial()));
-  }
-
-  /** Like `beginRequest`, but returns `undefined` if the request is not allowed: another thread may have begun a trial. */
-  tryBeginRequest(client: string): number | undefined {
-    this.#clients.record(client);
-    if (this.#isClosed) return 0;
-    this.#hash.hash(client);
-    return this.#lock.run(() => {
+    return this.#streak.run(() => {
       if (this.#isClosed) return 0;
-      return this.#isTrialDue() ? this.#beginTrial() : undefined;
-    });
+      if (isForced ? this.#now() >= this.#openUntil : this.#isTrialDue()) return this.#beginTrial();
+      return isForced ? 0 : undefined;
+    }, client);
   }
 
   /** A response began. */
   recordResponse(): void {
     if (this.#isClosed && this.#streak.isEmpty) return;
-    const hasClosed = this.#lock.run(() => {
+    const hasClosed = this.#streak.run(() => {
       this.#streak.recordResponse();
       if (this.#isClosed) return false;
       this.#cells[CELLS.isOpen] = 0;
@@ -167,31 +153,28 @@ export class CircuitBreaker {
 
   /** A response is complete. */
   recordSuccess(): void {
-    if (!this.#streak.isEmpty) this.#lock.run(() => this.#streak.reset());
+    if (!this.#streak.isEmpty) this.#streak.run(() => this.#streak.reset());
   }
 
   recordFailure(source: FailureSource, client: string, trial: number): void {
     if ((source === 'client' || source === 'gateway') && this.#isClosed) return;
-    this.#hash.hash(client);
-    const hasOpened = this.#lock.run(() => this.#countFailure(source, trial));
-    if (hasOpened) this.#publish('open');
+    if (this.#streak.run(() => this.#countFailure(source, trial), client)) this.#publish('open');
   }
 
   /** The client left after it had waited much longer than this endpoint normally takes. */
   recordAbandoned(client: string): void {
     if (!this.#isClosed) return;
-    this.#hash.hash(client);
-    const hasOpened = this.#lock.run(() => {
+    const hasOpened = this.#streak.run(() => {
       if (!this.#isClosed) return false;
-      this.#streak.recordAbandoned(this.#hash);
+      this.#streak.recordAbandoned();
       return this.#openIfDue();
-    });
+    }, client);
     if (hasOpened) this.#publish('open');
   }
 
   /** Ends the trial of a thread that ended. */
   forgetWorker(worker: number): void {
-    this.#lock.run(() => {
+    this.#streak.run(() => {
       if (this.#cells[CELLS.trialWorker] === worker + 1) this.#release(this.openings);
     });
   }
@@ -213,7 +196,7 @@ export class CircuitBreaker {
   }
 
   get #limitPerClient(): number {
-    if (!this.#clients.hasSeveral) return Number.POSITIVE_INFINITY;
+    if (!this.#streak.hasSeveralClients) return Number.POSITIVE_INFINITY;
     const { failures, failuresPerClient = Math.ceil(failures / 2) } = this.#settings;
     // With `failures: 1` this is half a point, so one client is never enough.
     return Math.min(failuresPerClient, failures - 0.5);
@@ -224,17 +207,17 @@ export class CircuitBreaker {
     return Math.min(pauseMs, trialMs * 2 ** Math.max(0, this.#trials - 1));
   }
 
-  // The methods below need the lock and the hash of the client.
+  // The methods below belong into `run` of the streak.
 
   #isTrialDue(): boolean {
-    const isRepeated = this.#triedClients.indexOf(this.#hash) !== -1 && this.#clients.hasSeveral;
+    const isRepeated = this.#triedClients.indexOf(this.#streak.client) !== -1 && this.#streak.hasSeveralClients;
     return this.#now() >= this.#nextTrialAt + (isRepeated ? this.#trialMs : 0);
   }
 
   #beginTrial(): number {
     this.#cells[CELLS.trials] = this.#trials + 1;
     this.#cells[CELLS.trialWorker] = this.#worker + 1;
-    this.#triedClients.add(this.#hash);
+    this.#triedClients.add(this.#streak.client);
     this.#times[TIMES.nextTrialAt] = this.#now() + this.#trialMs;
     return this.openings;
   }
@@ -259,12 +242,11 @@ export class CircuitBreaker {
     }
     if (!this.#isClosed) {
       // Neither a request from before the opening nor a client can extend the pause.
-      const isResult = this.#isCurrent(trial) && (source === 'endpoint' || !this.#clients.hasSeveral);
+      const isResult = this.#isCurrent(trial) && (source === 'endpoint' || !this.#streak.hasSeveralClients);
       if (isResult) this.#open();
       return isResult;
     }
-    if (source === 'endpoint') this.#streak.recordFailure();
-    else this.#streak.recordProvokedFailure(this.#hash, this.#limitPerClient);
+    this.#streak.recordFailure(source === 'endpoint' ? undefined : this.#limitPerClient);
     return this.#openIfDue();
   }
 

@@ -13,13 +13,19 @@ export function healthCheckMemory(parts: BufferParts) {
 /** The result of a check, which one worker writes and all workers read. */
 type HealthCheckMemory = ReturnType<typeof healthCheckMemory>;
 
+interface Probe {
+  /** Returns the reason if the endpoint is not healthy. Rejects without a response. */
+  send(): Promise<string | undefined>;
+  close(): void;
+}
+
 /**
  * Probes an endpoint at an interval. The state changes after enough consecutive results agree. Only one worker starts the check;
  * the others read its state.
  */
 export class HealthCheck {
   readonly #settings: HealthCheckSettings;
-  readonly #probe: () => Promise<string | undefined>;
+  readonly #probe: Probe;
   readonly #onChange: () => void;
   readonly #state: Int32Array;
   readonly #reason: SharedText;
@@ -28,10 +34,9 @@ export class HealthCheck {
   #timer: NodeJS.Timeout | undefined;
   #isStopped = false;
 
-  /** @param probe returns the reason if the endpoint is not healthy; rejects without a response */
   constructor(
     settings: HealthCheckSettings,
-    probe: () => Promise<string | undefined>,
+    probe: Probe,
     onChange: () => void,
     { state, reason }: HealthCheckMemory = privateParts(healthCheckMemory),
   ) {
@@ -59,11 +64,12 @@ export class HealthCheck {
   stop(): void {
     this.#isStopped = true;
     clearTimeout(this.#timer);
+    this.#probe.close();
   }
 
   async #check(): Promise<void> {
     const { count } = standstills;
-    const result = await this.#probe().then(
+    const result = await this.#probe.send().then(
       (reason) => ({ reason }),
       (error: Error & { code?: string }) =>
         failureSourceOf(error.code ?? '') === 'gateway' ? undefined : { reason: toRefusal(error).reason },

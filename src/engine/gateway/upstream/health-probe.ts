@@ -1,14 +1,11 @@
-import type { Duplex } from 'node:stream';
-import type { NameResolver } from '../../dns/name-resolver.ts';
-import { createDial, type Dial, hostHeaderOf } from '../../http1/dial.ts';
+import type { Dial } from '../../http1/dial.ts';
 import { RestartableTimeout } from '../../http1/event-loop.ts';
-import { fetchResponse, ResponseTooLargeError } from '../../http1/fetch-response.ts';
+import { fetchResponse, NO_CONNECTION_TIMEOUTS, ResponseTooLargeError } from '../../http1/fetch-response.ts';
 import { Http1Error } from '../../http1/http1-error.ts';
 import { UpstreamConnection } from '../../http1/upstream-connection.ts';
-import type { Endpoint, HealthCheckSettings, Upstream } from '../../settings/upstream-definition.ts';
+import type { HealthCheckSettings } from '../../settings/upstream-definition.ts';
 
 const MAX_BODY_BYTES = 65_536;
-const HEADERS = ['User-Agent', 'signing-gateway'];
 
 /** Probes an endpoint. Each probe opens a new connection, because a healthy endpoint must accept connections. */
 export class HealthProbe {
@@ -16,73 +13,62 @@ export class HealthProbe {
   readonly #dial: Dial;
   readonly #settings: HealthCheckSettings;
   readonly #responseHeadLimitBytes: number;
-  readonly #connections = new Set<UpstreamConnection>();
-  readonly #sockets = new Set<Duplex>();
+  /** Ends the current probe. */
+  #abort = (_reason: Error) => {};
 
-  constructor(endpoint: Endpoint, upstream: Upstream, settings: HealthCheckSettings, resolver: NameResolver) {
-    this.#host = hostHeaderOf(endpoint.url);
-    this.#dial = createDial(endpoint, upstream, resolver);
+  constructor(host: string, dial: Dial, settings: HealthCheckSettings, responseHeadLimitBytes: number) {
+    this.#host = host;
+    this.#dial = dial;
     this.#settings = settings;
-    this.#responseHeadLimitBytes = upstream.responseHeadLimitBytes;
+    this.#responseHeadLimitBytes = responseHeadLimitBytes;
   }
 
-  /** Returns the reason if the endpoint is not healthy. Rejects if the connection or the exchange fails. */
+  /** Returns the reason if the endpoint is not healthy. Rejects if the connection or the exchange fails, or takes too long. */
   async send(): Promise<string | undefined> {
-    const { path } = this.#settings;
-    if (path === undefined) return this.#connect();
-    const status = await this.#request(path);
-    return status >= 200 && status < 300 ? undefined : `upstream_status_${status}`;
-  }
-
-  close(): void {
-    for (const connection of this.#connections) connection.abort(new Http1Error('connection_closed'));
-    for (const socket of this.#sockets) socket.destroy();
-  }
-
-  /** Opens a connection, for https including the TLS handshake, and closes it. */
-  async #connect(): Promise<undefined> {
-    const { promise, resolve, reject } = Promise.withResolvers<undefined>();
-    const socket = this.#dial({ onOpen: () => resolve(undefined), onBytes: () => undefined }, false);
-    const onTimeout = () => void socket.destroy(new Http1Error('connect_timeout'));
-    const timeout = new RestartableTimeout(this.#settings.timeoutMs, onTimeout).start();
-    this.#sockets.add(socket);
-    socket.on('error', reject);
-    socket.on('close', () => reject(new Http1Error('connection_closed')));
+    const { path, timeoutMs } = this.#settings;
+    const reason = path === undefined ? 'connect_timeout' : 'response_timeout';
+    const timeout = new RestartableTimeout(timeoutMs, () => this.#abort(new Http1Error(reason))).start();
     try {
-      return await promise;
+      if (path === undefined) return await this.#connect();
+      const status = await this.#request(path);
+      return status >= 200 && status < 300 ? undefined : `upstream_status_${status}`;
     } finally {
       timeout.close();
-      this.#sockets.delete(socket);
-      socket.destroy();
     }
   }
 
-  /** Returns the status. Rejects if the response is neither complete nor longer than 64 kB in time. */
+  close(): void {
+    this.#abort(new Http1Error('connection_closed'));
+  }
+
+  /** Opens a connection, for https including the TLS handshake, and closes it. */
+  #connect(): Promise<undefined> {
+    const { promise, resolve, reject } = Promise.withResolvers<undefined>();
+    const socket = this.#dial({ onOpen: () => resolve(undefined), onBytes: () => undefined }, false);
+    this.#abort = (reason) => void socket.destroy(reason);
+    socket.on('error', reject).on('close', () => reject(new Http1Error('connection_closed')));
+    return promise.finally(() => socket.destroy());
+  }
+
+  /** Returns the status of the response. It must be complete, or longer than 64 kB. */
   async #request(path: string): Promise<number> {
-    const { timeoutMs } = this.#settings;
     const connection = new UpstreamConnection({
+      ...NO_CONNECTION_TIMEOUTS,
       dial: this.#dial,
-      responseTimeoutMs: timeoutMs,
-      idleTimeoutMs: timeoutMs,
       responseHeadLimitBytes: this.#responseHeadLimitBytes,
       isForTunnel: false,
       onClosed: () => undefined,
     });
-    const onTimeout = () => connection.abort(new Http1Error('response_timeout'));
-    const timeout = new RestartableTimeout(timeoutMs, onTimeout).start();
-    this.#connections.add(connection);
-    const headers = ['Host', this.#host, ...HEADERS];
+    this.#abort = (reason) => connection.abort(reason);
+    const headers = ['Host', this.#host, 'User-Agent', 'signing-gateway'];
     try {
       const request = { method: 'GET', path, headers, body: null };
-      const { status } = await fetchResponse(connection, request, { maxBytes: MAX_BODY_BYTES });
-      return status;
+      return (await fetchResponse(connection, request, { maxBytes: MAX_BODY_BYTES })).status;
     } catch (error) {
       // The rest of a long body does not change the result.
       if (error instanceof ResponseTooLargeError) return error.status;
       throw error;
     } finally {
-      timeout.close();
-      this.#connections.delete(connection);
       connection.destroy();
     }
   }

@@ -3,9 +3,10 @@ import type { DnsErrorCode } from '../../dns/resolution-status.ts';
 import { ConnectionLimit, type WaitingRequests } from '../../http1/connection-limit.ts';
 import { type ConnectionBudget, ConnectionPool } from '../../http1/connection-pool.ts';
 import { createDial, hostHeaderOf, hostOf } from '../../http1/dial.ts';
+import type { Log } from '../../log/log.ts';
 import type { Endpoint, Upstream } from '../../settings/upstream-definition.ts';
 import { SharedText } from '../../shared-memory/shared-text.ts';
-import { sharedNow, type WorkerPlace } from '../../shared-memory/worker-context.ts';
+import type { WorkerContext } from '../../shared-memory/worker-context.ts';
 import { WorkerCounter } from '../../shared-memory/worker-counter.ts';
 import { type BreakerState, CircuitBreaker } from '../circuit-breaker/circuit-breaker.ts';
 import { HealthCheck } from './health-check.ts';
@@ -17,17 +18,23 @@ import type { EndpointStatus, HealthState } from './upstream-status.ts';
 /** A change of an endpoint, for the log. */
 export type EndpointEvent = HealthState | `breaker_${BreakerState}` | `unresolved (${DnsErrorCode})` | 'resolved';
 
-/** The parts that all endpoints of an upstream use. */
-interface EndpointContext {
-  readonly upstream: Upstream;
+/** The parts of a gateway that all of its upstreams use. */
+export interface UpstreamContext {
+  readonly log: Log;
   readonly resolver: NameResolver;
   readonly budget: ConnectionBudget;
-  readonly worker: WorkerPlace;
+  readonly worker: WorkerContext;
+}
+
+/** The upstream of an endpoint. */
+export interface EndpointOwner {
+  readonly upstream: Upstream;
+  readonly context: UpstreamContext;
   readonly waiting: WaitingRequests;
   /** Receives the changes that this worker notices first. */
-  readonly publish: (endpoint: LiveEndpoint, event: EndpointEvent, reason?: string) => void;
+  onEvent(endpoint: string, event: EndpointEvent, reason?: string): void;
   /** Called when the other workers must look at the memory, because this one granted them connections. */
-  readonly notifyWorkers: () => void;
+  notifyWorkers(): void;
 }
 
 /** One address of an upstream, with its connections, health and circuit breaker. Other workers share its state. */
@@ -45,110 +52,84 @@ export class LiveEndpoint {
   readonly observed: ObservedHealth;
   /** Exchanges whose client left while the gateway waited for the response. */
   readonly abandoned: WorkerCounter;
+  readonly #owner: EndpointOwner;
   readonly #hostName: string;
-  readonly #resolver: NameResolver;
-  readonly #worker: WorkerPlace;
-  readonly #publish: (event: EndpointEvent, reason?: string) => void;
-  readonly #probe: HealthProbe | undefined;
-  readonly #healthCheck: HealthCheck | undefined;
-  #unsubscribe = () => {};
-  #releaseName = () => {};
+  readonly #check: HealthCheck | undefined;
   /** 1 after the log reported it unhealthy. */
   readonly #isReported: Int32Array;
+  /** The latest event of the resolution of its name. */
   readonly #resolution: SharedText;
+  #unsubscribe = () => {};
+  #releaseName = () => {};
 
-  constructor(endpoint: Endpoint, memory: EndpointMemory, context: EndpointContext) {
-    const { upstream, resolver, budget, worker, waiting, notifyWorkers } = context;
+  constructor(endpoint: Endpoint, memory: EndpointMemory, owner: EndpointOwner) {
+    const { upstream, context, waiting } = owner;
+    const { resolver, budget, worker } = context;
     const { breaker, health } = upstream;
+    const dial = createDial(endpoint, upstream, resolver);
+    const limit = new ConnectionLimit(upstream.connectionLimit, waiting, memory.connections, worker);
     this.url = endpoint.label;
     this.host = ['client', 'upstream'].includes(upstream.host) ? hostHeaderOf(endpoint.url) : upstream.host;
-    this.connections = new ConnectionLimit(upstream.connectionLimit, waiting, memory.connections, worker);
-    this.pool = new ConnectionPool(createDial(endpoint, upstream, resolver), upstream, {
-      limit: this.connections,
-      budget,
-      onGranted: notifyWorkers,
-    });
+    this.connections = limit;
+    this.pool = new ConnectionPool(dial, upstream, { limit, budget, onGranted: () => owner.notifyWorkers() });
     this.abandoned = new WorkerCounter(memory.abandoned, worker);
+    this.#owner = owner;
     this.#hostName = hostOf(endpoint.url);
-    this.#resolver = resolver;
-    this.#worker = worker;
     this.#isReported = memory.isReported;
     this.#resolution = new SharedText(memory.resolution);
-    this.#publish = (event, reason) => context.publish(this, event, reason);
-    if (breaker !== undefined)
-      this.breaker = new CircuitBreaker(breaker, {
-        publish: (state) => this.#publish(`breaker_${state}`),
-        now: sharedNow,
-        ...(memory.breaker && { memory: memory.breaker }),
-        worker: worker.index,
-      });
-    this.observed = new ObservedHealth({
-      onChange: () => this.#reportHealth(),
-      now: sharedNow,
-      memory: memory.observed,
-      worker,
-    });
-    if (health === undefined) return;
-    const probe = new HealthProbe(endpoint, upstream, health, resolver);
-    this.#probe = probe;
-    this.#healthCheck = new HealthCheck(
-      health,
-      () => probe.send(),
-      () => this.#onCheckChange(),
-      memory.check,
-    );
+    this.observed = new ObservedHealth({ onChange: () => this.#reportHealth(), memory: memory.observed, worker });
+    if (breaker !== undefined && memory.breaker !== undefined) {
+      const publish = (state: BreakerState) => owner.onEvent(this.url, `breaker_${state}`);
+      this.breaker = new CircuitBreaker(breaker, { publish, memory: memory.breaker, worker: worker.index });
+    }
+    if (health !== undefined) {
+      const probe = new HealthProbe(hostHeaderOf(endpoint.url), dial, health, upstream.responseHeadLimitBytes);
+      this.#check = new HealthCheck(health, probe, () => this.#onCheckChange(), memory.check);
+    }
   }
 
   /** Starts to resolve the host name and, in worker 0, to check the health. */
   start(): void {
-    this.#releaseName = this.#resolver.retain(this.#hostName);
-    this.#unsubscribe = this.#resolver.subscribe((name, reason) => {
+    const { resolver, worker } = this.#owner.context;
+    this.#releaseName = resolver.retain(this.#hostName);
+    this.#unsubscribe = resolver.subscribe((name, reason) => {
       if (name === this.#hostName) this.#reportResolution(reason === undefined ? 'resolved' : `unresolved (${reason})`);
     });
-    if (this.#worker.index === 0) this.#healthCheck?.start();
+    if (worker.index === 0) this.#check?.start();
   }
 
   /** False while the health check fails. */
   get isHealthy(): boolean {
-    return this.#healthCheck?.state !== 'unhealthy';
+    return this.#check?.state !== 'unhealthy';
   }
 
-  /** True if a request of this client may be sent now, given a free connection. */
-  isAvailableTo(client: string): boolean {
+  /** True if a request of this client, by default of any client, may be sent now, given a free connection. */
+  isAvailableTo(client?: string): boolean {
     return this.isHealthy && (this.breaker === undefined || this.breaker.isAllowed(client));
   }
 
-  /** True if any request may be sent now, given a free connection. */
-  get isAvailable(): boolean {
-    return this.isHealthy && (this.breaker === undefined || this.breaker.isAnyAllowed);
-  }
-
-  /** Unhealthy if one of the health check, the circuit breaker and the requests of the last minute shows it. */
-  get health(): HealthState {
-    return this.breaker?.state === 'open' ? 'unhealthy' : this.#measuredHealth;
-  }
-
   get status(): EndpointStatus {
+    const breaker = this.breaker?.state ?? null;
     return {
       url: this.url,
-      health: this.health,
+      // Unhealthy if one of the circuit breaker, the health check and the requests of the last minute shows it.
+      health: breaker === 'open' ? 'unhealthy' : this.#measuredHealth,
       reason: this.#reason ?? null,
-      check: this.#healthCheck?.state ?? null,
-      breaker: this.breaker?.state ?? null,
+      check: this.#check?.state ?? null,
+      breaker,
       breakerOpenings: this.breaker?.openings ?? 0,
       abandoned: this.abandoned.total,
       connections: this.connections.open,
       busy: this.connections.busy,
-      resolution: this.#resolver.statusOf(this.#hostName),
+      resolution: this.#owner.context.resolver.statusOf(this.#hostName),
     };
   }
 
   /** Closes all connections, including those that carry an exchange. */
   close(): void {
     this.#unsubscribe();
-    this.#healthCheck?.stop();
+    this.#check?.stop();
     this.observed.close();
-    this.#probe?.close();
     this.pool.close();
     this.#releaseName();
   }
@@ -161,18 +142,17 @@ export class LiveEndpoint {
   }
 
   get #measuredHealth(): HealthState {
-    const states = [this.#healthCheck?.state, this.observed.state];
-    if (states.includes('unhealthy')) return 'unhealthy';
-    return states.includes('healthy') ? 'healthy' : 'unknown';
+    const states = [this.#check?.state, this.observed.state];
+    return (['unhealthy', 'healthy'] as const).find((state) => states.includes(state)) ?? 'unknown';
   }
 
   get #reason(): string | undefined {
-    return this.#healthCheck?.reason ?? this.observed.reason;
+    return this.#check?.reason ?? this.observed.reason;
   }
 
   #onCheckChange(): void {
     // The failed requests were before the check succeeded.
-    if (this.#healthCheck?.state === 'healthy') this.observed.reset();
+    if (this.#check?.state === 'healthy') this.observed.reset();
     this.#reportHealth();
   }
 
@@ -181,12 +161,13 @@ export class LiveEndpoint {
     const health = this.#measuredHealth;
     const isUnhealthy = health === 'unhealthy' ? 1 : 0;
     // Several workers may notice the change.
-    if (Atomics.exchange(this.#isReported, 0, isUnhealthy) !== isUnhealthy) this.#publish(health, this.#reason);
+    if (Atomics.exchange(this.#isReported, 0, isUnhealthy) !== isUnhealthy)
+      this.#owner.onEvent(this.url, health, this.#reason);
   }
 
   /** Each worker resolves the name. The first one that notices a change publishes it. */
   #reportResolution(event: EndpointEvent): void {
-    if (this.#resolution.set(event)) this.#publish(event);
+    if (this.#resolution.set(event)) this.#owner.onEvent(this.url, event);
   }
 }
 

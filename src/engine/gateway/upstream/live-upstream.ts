@@ -1,75 +1,74 @@
-import type { NameResolver } from '../../dns/name-resolver.ts';
 import { WaitingRequests } from '../../http1/connection-limit.ts';
-import type { ConnectionBudget } from '../../http1/connection-pool.ts';
-import { RestartableTimeout } from '../../http1/event-loop.ts';
+import type { UpstreamConnection } from '../../http1/upstream-connection.ts';
 import type { Upstream } from '../../settings/upstream-definition.ts';
 import { BufferParts } from '../../shared-memory/buffer-parts.ts';
-import type { SharedMemory, WorkerPlace } from '../../shared-memory/worker-context.ts';
+import type { SharedMemory } from '../../shared-memory/worker-context.ts';
 import { WorkerCounter } from '../../shared-memory/worker-counter.ts';
 import { Refusal } from '../response/refusal.ts';
-import { type EndpointEvent, LiveEndpoint } from './live-endpoint.ts';
-import { type AssignableRequest, type Assignment, LoadBalancer } from './load-balancer.ts';
+import { type EndpointEvent, type EndpointOwner, LiveEndpoint, type UpstreamContext } from './live-endpoint.ts';
 import { type QueueEntry, RequestQueue } from './request-queue.ts';
 import { type EndpointMemory, upstreamBuffer, upstreamMemory } from './upstream-memory.ts';
-import type { HealthState, UpstreamStatus } from './upstream-status.ts';
+import type { UpstreamStatus } from './upstream-status.ts';
 
-/** A request that waits for an endpoint with a free connection. */
-export interface QueuedRequest extends QueueEntry, AssignableRequest {
+/** A connection to an endpoint that was chosen for a request. */
+export interface Assignment {
+  readonly endpoint: LiveEndpoint;
+  readonly connection: UpstreamConnection;
+  /** The result of `CircuitBreaker.beginRequest`. */
+  readonly trial: number;
+}
+
+/** A request that needs a connection to an endpoint. */
+export interface QueuedRequest extends QueueEntry {
+  /** True if the request must not use a connection that is already open. */
+  readonly needsNewConnection: boolean;
+  /** True if the connection may become a tunnel. */
+  readonly isHandshake: boolean;
   start(assignment: Assignment): void;
   refuse(refusal: Refusal): void;
 }
 
-interface LiveUpstreamOptions {
-  readonly resolver: NameResolver;
-  readonly budget: ConnectionBudget;
-  readonly memory: SharedMemory;
-  readonly worker: WorkerPlace;
-  /** Receives the changes of the endpoints that this worker notices first. */
-  readonly publish: (endpoint: LiveEndpoint, event: EndpointEvent, reason?: string) => void;
-  /** Has the other workers call `onNews`. */
-  readonly notifyWorkers: () => void;
-}
+/** The topic of messages to the other workers. Their value is the key of an upstream, which looks at its memory then. */
+export const UPSTREAM_TOPIC = 'upstream';
 
 /**
  * An upstream with its endpoints and the queue of requests that wait for one. All workers together have one limit of connections
- * to each endpoint, and one limit of waiting requests. Each worker has its own connections and its own queue.
+ * to each endpoint, and one limit of waiting requests. Each worker has its own connections, its own queue and its own turns.
  */
-export class LiveUpstream {
+export class LiveUpstream implements EndpointOwner {
   readonly upstream: Upstream;
+  readonly context: UpstreamContext;
+  /** The requests that wait in all workers. */
+  readonly waiting: WaitingRequests;
   readonly #endpoints: readonly LiveEndpoint[];
   readonly #queue: RequestQueue<QueuedRequest>;
-  /** The requests that wait in all workers. */
-  readonly #waiting: WaitingRequests;
   readonly #retries: WorkerCounter;
-  readonly #balancer: LoadBalancer;
-  readonly #notifyWorkers: () => void;
-  /** True if other workers use the same endpoints. */
-  readonly #isShared: boolean;
+  /** Index of the endpoint whose turn is next. */
+  #turn = 0;
   #onProgress: (() => void) | undefined;
 
-  constructor(upstream: Upstream, { resolver, budget, memory, worker, publish, notifyWorkers }: LiveUpstreamOptions) {
+  constructor(upstream: Upstream, memory: SharedMemory, context: UpstreamContext) {
+    const { worker } = context;
     const { name, bytes } = upstreamBuffer(upstream, worker.count);
     const shared = upstreamMemory(new BufferParts(memory.buffer(name, bytes)), upstream, worker.count);
-    this.upstream = upstream;
-    this.#waiting = new WaitingRequests(shared.waiting, worker);
-    this.#queue = new RequestQueue(upstream.queueLimit, this.#waiting);
-    this.#retries = new WorkerCounter(shared.retries, worker);
-    this.#notifyWorkers = notifyWorkers;
-    this.#isShared = worker.count > 1;
-    const onEvent = (endpoint: LiveEndpoint, event: EndpointEvent, reason?: string) => {
-      publish(endpoint, event, reason);
-      notifyWorkers();
-      this.dispatch();
+    const onTimeout = (request: QueuedRequest) => {
+      this.#onLeft();
+      request.refuse(busy('queue_too_slow'));
     };
-    const context = { upstream, resolver, budget, worker, waiting: this.#waiting, publish: onEvent, notifyWorkers };
+    const limits = { size: upstream.queueLimit, timeoutMs: upstream.connectTimeoutMs, onTimeout };
+    this.upstream = upstream;
+    this.context = context;
+    this.waiting = new WaitingRequests(shared.waiting, worker);
+    this.#queue = new RequestQueue(limits, this.waiting);
+    this.#retries = new WorkerCounter(shared.retries, worker);
     this.#endpoints = upstream.endpoints.map(
-      (endpoint, index) => new LiveEndpoint(endpoint, shared.endpoints[index] as EndpointMemory, context),
+      (endpoint, index) => new LiveEndpoint(endpoint, shared.endpoints[index] as EndpointMemory, this),
     );
-    this.#balancer = new LoadBalancer(upstream, this.#endpoints);
   }
 
-  start(): void {
+  start(): this {
     for (const endpoint of this.#endpoints) endpoint.start();
+    return this;
   }
 
   /**
@@ -81,7 +80,7 @@ export class LiveUpstream {
     if (failed !== undefined) this.#retries.add(1);
     // Another worker may have granted connections to the requests that wait.
     if (this.#queue.size > 0) this.#startWaiting();
-    const assigned = this.#balancer.assign(request, failed);
+    const assigned = this.#assign(request, failed);
     if (assigned === 'full') this.#enqueue(request);
     else begin(request, assigned);
   }
@@ -89,7 +88,7 @@ export class LiveUpstream {
   /** Starts waiting requests for as long as the next one has room. Called when a connection or an endpoint is free again. */
   dispatch(): void {
     if (this.#queue.size > 0) this.#startWaiting();
-    if (this.#isShared) this.#offerRoom();
+    if (this.context.worker.count > 1) this.#offerRoom();
     this.#onProgress?.();
   }
 
@@ -104,26 +103,39 @@ export class LiveUpstream {
   /** Removes a request from the queue. */
   cancel(request: QueuedRequest): void {
     this.#queue.remove(request);
-    if (this.#queue.size === 0) this.#returnGrants();
-    this.#onProgress?.();
+    this.#onLeft();
   }
 
   /** Gives back everything that a worker held which ended. */
   forgetWorker(worker: number): void {
-    this.#waiting.forget(worker);
+    this.waiting.forget(worker);
     for (const endpoint of this.#endpoints) endpoint.forgetWorker(worker);
-    this.#notifyWorkers();
+    this.notifyWorkers();
+    this.dispatch();
+  }
+
+  /** Has the other workers look at the memory. */
+  notifyWorkers(): void {
+    this.context.worker.bus.publish(UPSTREAM_TOPIC, this.upstream.key);
+  }
+
+  onEvent(endpoint: string, event: EndpointEvent, reason?: string): void {
+    const { id } = this.upstream;
+    this.context.log.logger.warn({ upstream: id, endpoint, event, reason }, 'upstream endpoint changed');
+    this.notifyWorkers();
     this.dispatch();
   }
 
   get status(): UpstreamStatus {
+    const endpoints = this.#endpoints.map(({ status }) => status);
+    const available = this.#endpoints.some((endpoint) => endpoint.isAvailableTo());
     return {
       id: this.upstream.id,
-      health: this.#health,
-      available: this.#endpoints.some(({ isAvailable }) => isAvailable),
-      panic: this.#balancer.isPanic(),
-      endpoints: this.#endpoints.map(({ status }) => status),
-      waiting: this.#waiting.total,
+      health: HEALTH_PRIORITY.find((state) => endpoints.some(({ health }) => health === state)) ?? 'unhealthy',
+      available,
+      panic: !available && this.#mayPanic && this.#endpoints.some(({ isHealthy }) => isHealthy),
+      endpoints,
+      waiting: this.waiting.total,
       retries: this.#retries.total,
     };
   }
@@ -138,15 +150,61 @@ export class LiveUpstream {
     for (const endpoint of this.#endpoints) endpoint.close();
   }
 
-  get #health(): HealthState {
-    const states = this.#endpoints.map(({ health }) => health);
-    return (['healthy', 'unknown'] as const).find((state) => states.includes(state)) ?? 'unhealthy';
+  /**
+   * True if requests go to every healthy endpoint while breakers let none through. A default must not take an upstream out of
+   * service, so breakers that are on by default do this.
+   */
+  get #mayPanic(): boolean {
+    return this.upstream.breaker?.isDefault === true;
+  }
+
+  /** Chooses an endpoint and takes a connection to it. `full`: the request must wait. `unavailable`: no endpoint may receive it. */
+  #assign(request: QueuedRequest, failed?: LiveEndpoint): Assignment | 'full' | 'unavailable' {
+    const { client, needsNewConnection, isHandshake } = request;
+    for (;;) {
+      const allowed = this.#choose(client, failed, false);
+      const isPanic = allowed === 'unavailable' && this.#mayPanic;
+      const endpoint = isPanic ? this.#choose(client, failed, true) : allowed;
+      if (typeof endpoint === 'string') return endpoint;
+      const { pool, breaker } = endpoint;
+      const connection = needsNewConnection ? pool.open(isHandshake) : pool.acquire();
+      // Another worker took the room, or the trial, in this moment.
+      if (connection === undefined) continue;
+      const trial = breaker === undefined ? 0 : breaker.beginRequest(client, isPanic);
+      if (trial !== undefined) return { endpoint, connection, trial };
+      pool.release(connection);
+    }
+  }
+
+  /** Returns the next usable endpoint with room, or the one with the fewest requests, by the balance setting. */
+  #choose(client: string, failed: LiveEndpoint | undefined, isPanic: boolean): LiveEndpoint | 'full' | 'unavailable' {
+    const endpoints = this.#endpoints;
+    const isLeastPending = this.upstream.balance === 'least-pending';
+    let best: LiveEndpoint | undefined;
+    let isAnyUsable = false;
+    let leastBusy = 0;
+    let turn = this.#turn;
+    for (let step = 0; step < endpoints.length; step += 1) {
+      const index = (this.#turn + step) % endpoints.length;
+      const endpoint = endpoints[index] as LiveEndpoint;
+      if (!(isPanic ? endpoint.isHealthy : endpoint.isAvailableTo(client))) continue;
+      isAnyUsable = true;
+      if (!endpoint.pool.hasRoom) continue;
+      const busy = isLeastPending ? endpoint.connections.busy : 0;
+      const isLessBusy = endpoint !== failed && busy < leastBusy;
+      if (best !== undefined && best !== failed && !isLessBusy) continue;
+      best = endpoint;
+      leastBusy = busy;
+      turn = index + 1;
+    }
+    this.#turn = turn;
+    return best ?? (isAnyUsable ? 'full' : 'unavailable');
   }
 
   /** Without room the queue does not change, so each request keeps its time limit. */
   #startWaiting(): void {
     for (let { next } = this.#queue; next !== undefined; { next } = this.#queue) {
-      const assigned = this.#balancer.assign(next);
+      const assigned = this.#assign(next);
       if (assigned === 'full') return;
       this.#queue.dequeue();
       begin(next, assigned);
@@ -157,33 +215,37 @@ export class LiveUpstream {
   #offerRoom(): void {
     let isUnclaimed = false;
     for (const { connections } of this.#endpoints) isUnclaimed = connections.checkUnclaimed() || isUnclaimed;
-    if (!this.#returnGrants() && isUnclaimed) this.#notifyWorkers();
+    if (!this.#returnGrants() && isUnclaimed) this.notifyWorkers();
   }
 
   /** Returns room that other workers granted to this one and that it does not use. */
   #returnGrants(): boolean {
     let hasReturned = false;
     for (const { connections } of this.#endpoints) hasReturned = connections.returnGrants() || hasReturned;
-    if (hasReturned) this.#notifyWorkers();
+    if (hasReturned) this.notifyWorkers();
     return hasReturned;
   }
 
+  /** A request has left the queue without a connection. */
+  #onLeft(): void {
+    if (this.#queue.size === 0) this.#returnGrants();
+    this.#onProgress?.();
+  }
+
   #enqueue(request: QueuedRequest): void {
-    const { connectTimeoutMs } = this.upstream;
-    const onTimeout = () => {
-      this.cancel(request);
-      request.refuse(busy('queue_too_slow'));
-    };
-    const removed = this.#queue.enqueue(request, () => new RestartableTimeout(connectTimeoutMs, onTimeout).start());
+    const removed = this.#queue.enqueue(request);
     removed?.refuse(busy(removed === request ? 'queue_full' : 'queue_share'));
     if (removed === request) return;
     // Another worker may have closed a connection before it saw that this request waits.
     this.#startWaiting();
     // Workers whose connections are all busy see the request when they release one.
     if (this.#queue.size > 0 && this.#endpoints.some(({ connections }) => connections.hasIdleElsewhere))
-      this.#notifyWorkers();
+      this.notifyWorkers();
   }
 }
+
+/** The best health of the endpoints is that of the upstream. */
+const HEALTH_PRIORITY = ['healthy', 'unknown'] as const;
 
 function begin(request: QueuedRequest, assigned: Assignment | 'unavailable'): void {
   if (assigned === 'unavailable')

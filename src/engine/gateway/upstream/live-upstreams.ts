@@ -1,32 +1,23 @@
-import type { NameResolver } from '../../dns/name-resolver.ts';
-import type { ConnectionBudget } from '../../http1/connection-pool.ts';
-import type { Log } from '../../log/log.ts';
 import type { Plan } from '../../plan/plan.ts';
 import type { Upstream } from '../../settings/upstream-definition.ts';
-import { SharedMemory, type WorkerContext } from '../../shared-memory/worker-context.ts';
-import { LiveUpstream } from './live-upstream.ts';
+import { SharedMemory } from '../../shared-memory/worker-context.ts';
+import type { UpstreamContext } from './live-endpoint.ts';
+import { LiveUpstream, UPSTREAM_TOPIC } from './live-upstream.ts';
 import type { UpstreamStatus } from './upstream-status.ts';
-
-/** The topic of messages to the other workers. Their value is the key of an upstream. */
-const TOPIC = 'upstream';
 
 /** The upstreams of the active plan, with their connections and health. */
 export class LiveUpstreams {
-  readonly #log: Log;
-  readonly #resolver: NameResolver;
-  readonly #budget: ConnectionBudget;
-  readonly #worker: WorkerContext;
+  readonly #context: UpstreamContext;
   readonly #byKey = new Map<string, LiveUpstream>();
   /** Those of earlier plans that still serve requests. */
   readonly #closing = new Set<LiveUpstream>();
   readonly #unsubscribe: () => void;
 
-  constructor(log: Log, resolver: NameResolver, budget: ConnectionBudget, worker: WorkerContext) {
-    this.#log = log;
-    this.#resolver = resolver;
-    this.#budget = budget;
-    this.#worker = worker;
-    this.#unsubscribe = worker.bus.subscribe(TOPIC, (key) => this.#onNews(key));
+  constructor(context: UpstreamContext) {
+    this.#context = context;
+    this.#unsubscribe = context.worker.bus.subscribe(UPSTREAM_TOPIC, (key) => {
+      for (const upstream of this.#all) if (upstream.upstream.key === key) upstream.onNews();
+    });
   }
 
   get statuses(): readonly UpstreamStatus[] {
@@ -41,8 +32,10 @@ export class LiveUpstreams {
       this.#byKey.delete(key);
       void this.#close(removed);
     }
+    const { memory } = this.#context.worker;
     for (const upstream of upstreams)
-      if (!this.#byKey.has(upstream.key)) this.#byKey.set(upstream.key, this.#start(upstream, this.#worker.memory));
+      if (!this.#byKey.has(upstream.key))
+        this.#byKey.set(upstream.key, new LiveUpstream(upstream, memory, this.#context).start());
   }
 
   /** Returns the live upstream of a route. The caller must send its request in the same turn of the event loop. */
@@ -50,7 +43,7 @@ export class LiveUpstreams {
     const live = this.#byKey.get(upstream.key);
     if (live !== undefined) return live;
     // The request began with an earlier plan. Its upstream closes after this one exchange, and shares nothing.
-    const temporary = this.#start(upstream, new SharedMemory());
+    const temporary = new LiveUpstream(upstream, new SharedMemory(), this.#context).start();
     setImmediate(() => void temporary.close());
     return temporary;
   }
@@ -70,30 +63,9 @@ export class LiveUpstreams {
     return [...this.#byKey.values(), ...this.#closing];
   }
 
-  #onNews(key: unknown): void {
-    for (const upstream of this.#all) if (upstream.upstream.key === key) upstream.onNews();
-  }
-
   async #close(upstream: LiveUpstream): Promise<void> {
     this.#closing.add(upstream);
     await upstream.close();
     this.#closing.delete(upstream);
-  }
-
-  #start(upstream: Upstream, memory: SharedMemory): LiveUpstream {
-    const live = new LiveUpstream(upstream, {
-      resolver: this.#resolver,
-      budget: this.#budget,
-      memory,
-      worker: this.#worker,
-      publish: (endpoint, event, reason) =>
-        this.#log.logger.warn(
-          { upstream: upstream.id, endpoint: endpoint.url, event, reason },
-          'upstream endpoint changed',
-        ),
-      notifyWorkers: () => this.#worker.bus.publish(TOPIC, upstream.key),
-    });
-    live.start();
-    return live;
   }
 }

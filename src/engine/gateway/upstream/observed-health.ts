@@ -1,12 +1,8 @@
 import { type BufferParts, privateParts } from '../../shared-memory/buffer-parts.ts';
-import { HASH_KEY_LENGTH, KeyedHash } from '../../shared-memory/keyed-hash.ts';
-import { SharedLock } from '../../shared-memory/shared-lock.ts';
 import { SharedText, textMemory } from '../../shared-memory/shared-text.ts';
-import { SINGLE_WORKER, type WorkerPlace } from '../../shared-memory/worker-context.ts';
+import { SINGLE_WORKER, sharedNow, type WorkerPlace } from '../../shared-memory/worker-context.ts';
 import type { FailureSource } from '../circuit-breaker/circuit-breaker.ts';
 import { FailureStreak, streakMemory } from '../circuit-breaker/failure-streak.ts';
-import { RecentClients, recentClientsMemory } from '../circuit-breaker/recent-clients.ts';
-import { RecentResults, resultsMemory } from './recent-results.ts';
 import type { HealthState } from './upstream-status.ts';
 
 /** An older observation says nothing about the present. */
@@ -20,23 +16,29 @@ const PROVOKED_FAILURES_PER_CLIENT = PROVOKED_FAILURES - 1;
 /** The statuses with which an upstream reports that it is not available. Other 5xx may concern only the request. */
 const UNAVAILABLE_STATUSES: ReadonlySet<number> = new Set([502, 503, 504]);
 
-/** The indexes of `ObservedHealthMemory.cells`. */
-const LOCK = 0;
-/** 1 while a failure may still count. */
-const HAS_FAILURE = 1;
-const CELLS = 2;
+/** The weight of a result halves in this time. */
+const HALF_LIFE_MS = 10_000;
+
+/** The results of a worker are on a cache line of its own, so that none waits for another. */
+const STRIDE = 8;
+/** The weight of the failures without that of the successes, at the time of the latest result. */
+const BALANCE = 0;
+const SUCCEEDED_AT = 1;
+const FAILED_AT = 2;
+const COLUMNS = 3;
 
 /** @param workers the number of workers */
 export function observedHealthMemory(parts: BufferParts, workers: number) {
   return {
-    cells: parts.int32(CELLS),
-    hashKey: parts.int32(HASH_KEY_LENGTH),
-    results: resultsMemory(parts, workers),
+    results: parts.float64(workers * STRIDE),
+    // Earlier results do not count. So a reset writes to no row of another worker.
+    resetAt: parts.float64(1),
     streak: streakMemory(parts, PROVOKED_FAILURES),
-    clients: recentClientsMemory(parts),
-    // One millisecond after the latest failure that a request may have provoked.
+    // The latest failure that a request may have provoked.
     provokedAt: parts.float64(1),
     reason: textMemory(parts),
+    // The latest failure that counted.
+    failedAt: parts.float64(1),
   };
 }
 
@@ -45,7 +47,7 @@ type ObservedHealthMemory = ReturnType<typeof observedHealthMemory>;
 interface ObservedHealthOptions {
   /** Called whenever the state may have changed to or from unhealthy, also by the passage of time. */
   readonly onChange?: () => void;
-  /** Returns the milliseconds of a monotonic clock that all workers share. */
+  /** Returns the milliseconds of a monotonic clock that all workers share. It is never 0. */
   readonly now?: () => number;
   readonly memory?: ObservedHealthMemory;
   readonly worker?: WorkerPlace;
@@ -61,41 +63,42 @@ interface ObservedHealthOptions {
 export class ObservedHealth {
   readonly #now: () => number;
   readonly #onChange: () => void;
-  readonly #cells: Int32Array;
-  readonly #lock: SharedLock;
-  readonly #hash: KeyedHash;
-  readonly #results: RecentResults;
+  readonly #memory: ObservedHealthMemory;
+  /** The first cell of the results of this worker. */
+  readonly #own: number;
   readonly #streak: FailureStreak;
-  readonly #clients: RecentClients;
-  readonly #provokedAt: Float64Array;
   readonly #reason: SharedText;
   #timer: NodeJS.Timeout | undefined;
 
   constructor({
     onChange = () => undefined,
-    now = () => performance.now(),
+    now = sharedNow,
     memory = privateParts((parts) => observedHealthMemory(parts, SINGLE_WORKER.count)),
     worker = SINGLE_WORKER,
   }: ObservedHealthOptions = {}) {
     this.#onChange = onChange;
     this.#now = now;
-    this.#cells = memory.cells;
-    this.#lock = new SharedLock(memory.cells, LOCK);
-    this.#hash = new KeyedHash(memory.hashKey);
-    this.#results = new RecentResults(memory.results, worker);
-    this.#streak = new FailureStreak(memory.streak);
-    this.#clients = new RecentClients(memory.clients, this.#hash, now);
-    this.#provokedAt = memory.provokedAt;
+    this.#memory = memory;
+    this.#own = worker.index * STRIDE;
+    this.#streak = new FailureStreak(memory.streak, now);
     this.#reason = new SharedText(memory.reason);
   }
 
   get state(): HealthState {
+    const { results, resetAt } = this.#memory;
     const now = this.#now();
-    const { succeededAt, failedAt, difference, isLatestSuccess } = this.#results.sum(now);
-    const [sinceSuccess, sinceFailure] = [now - succeededAt, now - failedAt];
-    if (Math.min(sinceSuccess, sinceFailure) >= WINDOW_MS) return 'unknown';
-    if (Math.max(sinceSuccess, sinceFailure) >= UNANIMOUS_MS) return isLatestSuccess ? 'healthy' : 'unhealthy';
-    return difference > 0 ? 'unhealthy' : 'healthy';
+    let [succeededAt, failedAt, balance] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY, 0];
+    for (let row = 0; row < results.length; row += STRIDE) {
+      const [rowBalance = 0, rowSucceededAt = 0, rowFailedAt = 0] = results.subarray(row, row + COLUMNS);
+      const at = Math.max(rowSucceededAt, rowFailedAt);
+      if (at <= (resetAt[0] as number)) continue;
+      succeededAt = Math.max(succeededAt, rowSucceededAt);
+      failedAt = Math.max(failedAt, rowFailedAt);
+      balance += rowBalance * weightAfter(now - at);
+    }
+    if (now - Math.max(succeededAt, failedAt) >= WINDOW_MS) return 'unknown';
+    const isUnanimous = now - Math.min(succeededAt, failedAt) >= UNANIMOUS_MS;
+    return (isUnanimous ? failedAt >= succeededAt : balance > 0) ? 'unhealthy' : 'healthy';
   }
 
   /** The reason of the latest failure, as in the access log; `undefined` unless the state is unhealthy. */
@@ -105,12 +108,13 @@ export class ObservedHealth {
 
   /** A response began. A status above 504, and 500 and 501, show neither that the endpoint works nor that it fails. */
   recordResponse(status: number, client: string): void {
-    this.#clients.record(client);
+    this.#streak.recordClient(client);
     if (UNAVAILABLE_STATUSES.has(status)) {
       this.#recordProvoked(client, `upstream_status_${status}`);
     } else if (status < 500) {
-      this.#results.add(true, this.#now());
-      if (this.#cells[HAS_FAILURE] === 1) this.#onChange();
+      const now = this.#now();
+      this.#addResult(SUCCEEDED_AT, now);
+      if (this.#mayHaveFailure(now)) this.#onChange();
     }
   }
 
@@ -119,12 +123,12 @@ export class ObservedHealth {
     if (status < 500 && !this.#streak.isEmpty) this.#resetStreak();
   }
 
-  /** @param status the status of the response if it began, otherwise 0 */
+  /** @param status the status of the latest head, informational responses included; 0 before it */
   recordFailure(source: FailureSource, client: string, reason: string, status: number): void {
     if (source === 'client' || source === 'gateway') return;
-    this.#clients.record(client);
+    this.#streak.recordClient(client);
     // The beginning of the response counted as a success.
-    if (status > 0 && status < 500) this.#results.removeSuccess();
+    if (status >= 200 && status < 500) (this.#memory.results[this.#own + BALANCE] as number) += 1;
     if (source === 'endpoint') this.#recordDecisive(reason);
     else this.#recordProvoked(client, reason);
   }
@@ -132,12 +136,12 @@ export class ObservedHealth {
   /** Discards all observations, because a newer result of another kind contradicts them. */
   reset(): void {
     this.#resetStreak();
-    this.#results.reset();
+    this.#memory.resetAt[0] = this.#now();
   }
 
   /** Continues to report changes by the passage of time in place of a worker that ended. */
   forgetWorker(): void {
-    if (this.#cells[HAS_FAILURE] === 1) this.#startTimer();
+    this.#startTimer();
   }
 
   close(): void {
@@ -145,40 +149,62 @@ export class ObservedHealth {
   }
 
   #resetStreak(): void {
-    this.#lock.run(() => this.#streak.reset());
+    this.#streak.run(() => this.#streak.reset());
   }
 
   #recordProvoked(client: string, reason: string): void {
+    const { provokedAt } = this.#memory;
     const now = this.#now();
-    this.#hash.hash(client);
-    const limit = this.#clients.hasSeveral ? PROVOKED_FAILURES_PER_CLIENT : PROVOKED_FAILURES;
-    const isDecisive = this.#lock.run(() => {
-      if (now - ((this.#provokedAt[0] as number) - 1) >= WINDOW_MS) this.#streak.reset();
-      this.#provokedAt[0] = now + 1;
-      this.#streak.recordProvokedFailure(this.#hash, limit);
+    const limit = this.#streak.hasSeveralClients ? PROVOKED_FAILURES_PER_CLIENT : PROVOKED_FAILURES;
+    const isDecisive = this.#streak.run(() => {
+      if (now - (provokedAt[0] as number) >= WINDOW_MS) this.#streak.reset();
+      provokedAt[0] = now;
+      this.#streak.recordFailure(limit);
       return this.#streak.points >= PROVOKED_FAILURES;
-    });
+    }, client);
     if (isDecisive) this.#recordDecisive(reason);
   }
 
   #recordDecisive(reason: string): void {
-    this.#results.add(false, this.#now());
+    const now = this.#now();
+    this.#addResult(FAILED_AT, now);
     this.#reason.set(reason);
-    this.#cells[HAS_FAILURE] = 1;
+    this.#memory.failedAt[0] = now;
     this.#onChange();
     this.#startTimer();
+  }
+
+  #addResult(column: typeof SUCCEEDED_AT | typeof FAILED_AT, now: number): void {
+    const { results, resetAt } = this.#memory;
+    const own = this.#own;
+    const at = Math.max(results[own + SUCCEEDED_AT] as number, results[own + FAILED_AT] as number);
+    if (at > (resetAt[0] as number)) {
+      (results[own + BALANCE] as number) *= weightAfter(now - at);
+    } else {
+      results.fill(Number.NEGATIVE_INFINITY, own, own + COLUMNS);
+      results[own + BALANCE] = 0;
+    }
+    (results[own + BALANCE] as number) += column === FAILED_AT ? 1 : -1;
+    results[own + column] = now;
   }
 
   /** Time alone can change the state after a failure. */
   #check(): void {
     this.#timer = undefined;
     this.#onChange();
-    const now = this.#now();
-    if (now - this.#results.sum(now).failedAt < WINDOW_MS) this.#startTimer();
-    else this.#cells[HAS_FAILURE] = 0;
+    if (this.#mayHaveFailure(this.#now())) this.#startTimer();
+  }
+
+  /** True while a failure may count. */
+  #mayHaveFailure(now: number): boolean {
+    return now - (this.#memory.failedAt[0] as number) < WINDOW_MS;
   }
 
   #startTimer(): void {
     this.#timer ??= setTimeout(() => this.#check(), UNANIMOUS_MS).unref();
   }
+}
+
+function weightAfter(ms: number): number {
+  return 2 ** (-ms / HALF_LIFE_MS);
 }

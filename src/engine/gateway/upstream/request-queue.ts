@@ -1,15 +1,22 @@
 import { privateWaitingRequests, type WaitingRequests } from '../../http1/connection-limit.ts';
+import { RestartableTimeout } from '../../http1/event-loop.ts';
 import { RoundRobinQueue } from '../fairness/round-robin-queue.ts';
 
 /** A request that waits for a connection to an upstream. */
 export interface QueueEntry {
   /** The key of the client. Each client has its own line. */
   readonly client: string;
+  /** The queue sets it while the request waits. */
+  queueTimeout?: RestartableTimeout | undefined;
 }
 
-/** The time limit of a request that waits. */
-interface QueueTimer {
-  close(): unknown;
+interface QueueLimits<T> {
+  /** The most requests that wait. */
+  readonly size: number;
+  /** The longest time that a request waits. */
+  readonly timeoutMs: number;
+  /** Called after this time. The queue no longer has the request. */
+  readonly onTimeout: (request: T) => void;
 }
 
 /**
@@ -18,39 +25,43 @@ interface QueueTimer {
  * The limit is for the queues of all workers together; clients take turns in each of them.
  */
 export class RequestQueue<T extends QueueEntry> {
-  readonly #limit: number;
+  readonly #limits: QueueLimits<T>;
   readonly #waiting: WaitingRequests;
   readonly #lines = new RoundRobinQueue<string, T>();
-  readonly #timers = new Map<T, QueueTimer>();
   /** The clients by the number of their requests. The last set is empty only if the queue is. */
   readonly #byLength: Set<string>[] = [new Set()];
 
   /** @param waiting counts the requests of all workers */
-  constructor(limit: number, waiting: WaitingRequests = privateWaitingRequests()) {
-    this.#limit = limit;
+  constructor(limits: QueueLimits<T>, waiting: WaitingRequests = privateWaitingRequests()) {
+    this.#limits = limits;
     this.#waiting = waiting;
   }
 
   get size(): number {
-    return this.#timers.size;
+    return this.#lines.size;
   }
 
   get next(): T | undefined {
-    return this.size === 0 ? undefined : this.#lines.next;
+    return this.#lines.next;
   }
 
   /**
    * Adds a request at the end of its client's line.
    *
-   * @param startTimer starts the time limit of the request
    * @returns the request that has no room: this one, or one that waited and is now removed
    */
-  enqueue(request: T, startTimer: () => QueueTimer): T | undefined {
-    const removed = this.#waiting.tryAdd(this.#limit) ? undefined : this.#makeRoomFor(request);
+  enqueue(request: T): T | undefined {
+    const { size, timeoutMs, onTimeout } = this.#limits;
+    const removed = this.#waiting.tryAdd(size) ? undefined : this.#requestWithoutRoom(request);
     if (removed === request) return request;
+    // The new request takes over its place in the count.
+    if (removed !== undefined && this.#lines.remove(removed.client, removed)) this.#onRemoved(removed);
     this.#lines.enqueue(request.client, request);
-    this.#timers.set(request, startTimer());
     this.#updateLength(request.client, 1);
+    request.queueTimeout = new RestartableTimeout(timeoutMs, () => {
+      this.remove(request);
+      onTimeout(request);
+    }).start();
     return removed;
   }
 
@@ -58,37 +69,28 @@ export class RequestQueue<T extends QueueEntry> {
   dequeue(): T | undefined {
     const request = this.#lines.dequeue();
     if (request !== undefined) {
-      this.#forget(request);
+      this.#onRemoved(request);
       this.#waiting.remove();
     }
     return request;
   }
 
   remove(request: T): void {
-    if (this.#take(request)) this.#waiting.remove();
+    if (!this.#lines.remove(request.client, request)) return;
+    this.#onRemoved(request);
+    this.#waiting.remove();
   }
 
-  /** Removes a request whose place in the count remains. Returns false if the queue does not have it. */
-  #take(request: T): boolean {
-    const isRemoved = this.#lines.remove(request.client, request);
-    if (isRemoved) this.#forget(request);
-    return isRemoved;
+  #onRemoved({ client, queueTimeout }: T): void {
+    queueTimeout?.close();
+    this.#updateLength(client, -1);
   }
 
-  #forget(request: T): void {
-    this.#timers.get(request)?.close();
-    this.#timers.delete(request);
-    this.#updateLength(request.client, -1);
-  }
-
-  /** Returns the request that has no room. If it is another one, this request has its place. */
-  #makeRoomFor(request: T): T {
+  #requestWithoutRoom(request: T): T {
     const longest = this.#byLength.length - 1;
     const [client] = this.#byLength[longest] ?? [];
     const latest = client === undefined ? undefined : this.#lines.lastOf(client);
-    if (latest === undefined || longest <= this.#lines.lengthOf(request.client) + 1) return request;
-    this.#take(latest);
-    return latest;
+    return latest === undefined || longest <= this.#lines.lengthOf(request.client) + 1 ? request : latest;
   }
 
   /** Moves a client to the set of its new length. @param change the change of that length */

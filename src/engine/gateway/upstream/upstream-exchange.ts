@@ -15,8 +15,7 @@ import { ValidatedRequestBody } from '../request/validated-request-body.ts';
 import { Refusal } from '../response/refusal.ts';
 import { fail } from '../response/refuse.ts';
 import type { LiveEndpoint } from './live-endpoint.ts';
-import type { LiveUpstream, QueuedRequest } from './live-upstream.ts';
-import type { Assignment } from './load-balancer.ts';
+import type { Assignment, LiveUpstream, QueuedRequest } from './live-upstream.ts';
 import { forwardRequestHeaders, keepsClientHost } from './proxy-headers.ts';
 import { ClientDisconnected, failureSourceOf, isTimeout, toRefusal, UpstreamError } from './upstream-error.ts';
 
@@ -36,6 +35,7 @@ export abstract class UpstreamExchange implements QueuedRequest, UpstreamRequest
   readonly hasResponseTimeout: boolean;
   /** A failed attempt may mean that the endpoint closed its other connections too. */
   needsNewConnection: boolean;
+  queueTimeout: RestartableTimeout | undefined;
   path = '';
   headers: RawHeaders = [];
   body: Buffer | RequestBody | null = null;
