@@ -1,7 +1,7 @@
 import type { Gateway } from '../../engine/gateway/gateway.ts';
 import type { LogStatus } from '../../engine/log/log.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
-import { copyLimitCounts, STORE_FAILURES } from '../../engine/rate-limits/limit-status.ts';
+import { copyLimitCounts, type LimitCount, STORE_FAILURES } from '../../engine/rate-limits/limit-status.ts';
 import type { Verifier, VerifierStatus } from '../../engine/tokens/verifier.ts';
 import { type AdminContext, jsonResponse, type Respond } from '../admin-endpoint.ts';
 import { rateLimitSummary } from '../route-summary.ts';
@@ -71,13 +71,13 @@ function upstreamFields({ endpoints, ...upstream }: Gateway['upstreams'][number]
 function rateLimitFields({ plan, rateLimiter: { counts, local } }: Gateway) {
   const { tables } = local;
   return plan.rateLimits.map((limit) => {
-    const { size, evicted, overflowed, retained } = tables.get(limit.key) ?? EMPTY_TABLE;
+    const table = tables.get(limit.key);
+    const sum = (name: LimitCount) => table?.rows.sum(name) ?? 0;
     const limitCounts = copyLimitCounts(counts.get(limit.id));
-    return { ...rateLimitSummary(limit), ...limitCounts, counters: size, evicted, overflowed, retained };
+    const lost = { evicted: sum('evicted'), overflowed: sum('overflowed'), retained: sum('retained') };
+    return { ...rateLimitSummary(limit), ...limitCounts, counters: table?.size ?? 0, ...lost };
   });
 }
-
-const EMPTY_TABLE = { size: 0, evicted: 0, overflowed: 0, retained: 0 };
 
 function storeFields({ since, reason, failures, decisionsWithout, ...store }: Gateway['stores'][number]) {
   return {

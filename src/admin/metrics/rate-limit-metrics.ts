@@ -33,17 +33,17 @@ export const RATE_LIMIT_METRICS: readonly Metric[] = [
   tableMetric(
     'rate_limit_evicted_total',
     'Values that were forgotten too early, because there was no room for new ones.',
-    ({ evicted }) => evicted,
+    ({ rows }) => rows.sum('evicted'),
   ),
   tableMetric(
     'rate_limit_overflowed_total',
     'Requests that were counted together, because there was no room for their values.',
-    ({ overflowed }) => overflowed,
+    ({ rows }) => rows.sum('overflowed'),
   ),
   tableMetric(
     'rate_limit_retained_total',
     'Requests that remained counted although they were no failures, because there was no room to remember them until their responses.',
-    ({ retained }) => retained,
+    ({ rows }) => rows.sum('retained'),
   ),
   metricBy(
     ['store'],

@@ -1,8 +1,5 @@
 import { limitBytes, MIN_SLOTS, SHARDS, SLOT_BYTES, SLOTS_AT } from './limit-buffer.ts';
 
-/** Consecutive slots of a shard, one of which holds the counter of a value. */
-const WINDOW = 32;
-
 /** The words of a slot after its arrival time. */
 const HIGH = 2;
 const LOW = 3;
@@ -11,85 +8,93 @@ const PENDING = 5;
 const WORDS = SLOT_BYTES / 4;
 const DOUBLES = SLOT_BYTES / 8;
 
+/** Consecutive slots of each level, one of which holds the counter of a value. The first level has no more. */
+const WINDOW = MIN_SLOTS;
+
 /** The place of the counter that values without room share. */
 export const OVERFLOW_PLACE = 0;
 
 /**
  * The slots of a table of counters. A slot has a theoretical arrival time, the halves of the 64-bit hash of its value, an id, and its
- * last pending request. It is free if its time has passed.
+ * last pending request. It is free if its time has passed. A place is the index of a slot.
  *
- * A shard doubles in place: the new half of each shard lies behind those of all shards. The parts of a small table are therefore
- * close together, and a slot is in one page of memory. A place is the index of a slot among those of all shards.
+ * A shard grows by levels, each with as many slots as all levels before, and counters never move. The slots of all shards at one level
+ * are close together, so a small table is in few pages of memory.
  *
  * The caller holds the lock of the shard. A thread can be terminated at any loop or call, so each change that others rely on is one
  * assignment, and comes last.
  */
 export class CounterSlots {
-  readonly #buffer: SharedArrayBuffer;
-  /** The slots of each shard that the views contain. */
-  #size = 0;
+  readonly buffer: SharedArrayBuffer;
   #times: Float64Array = new Float64Array();
   #words: Int32Array = new Int32Array();
+  /** The last level that these views contain. */
+  #level = -1;
+  /** The place of the selected counter, which the other members read and change. */
+  protected place = OVERFLOW_PLACE;
 
+  /** @param buffer that of `limitBuffer` */
   constructor(buffer: SharedArrayBuffer) {
-    this.#buffer = buffer;
-    this.include(MIN_SLOTS);
+    this.buffer = buffer;
+    this.include(0);
   }
 
-  /**
-   * Includes the slots of shards of this size. Views of a fixed length are faster than views that grow with the memory.
-   *
-   * @throws RangeError if the system has no more memory
-   */
-  include(size: number): void {
-    if (size <= this.#size) return;
-    growTo(this.#buffer, limitBytes(size));
-    this.#times = new Float64Array(this.#buffer, SLOTS_AT, (1 + size * SHARDS) * DOUBLES);
-    this.#words = new Int32Array(this.#buffer, SLOTS_AT, (1 + size * SHARDS) * WORDS);
-    this.#size = size;
+  get arrival(): number {
+    return this.arrivalAt(this.place);
   }
 
-  arrivalAt(place: number): number {
+  set arrival(arrival: number) {
+    this.#times[this.place * DOUBLES] = arrival;
+  }
+
+  /** Differs from the id of a removed counter of the same value. */
+  get id(): number {
+    return this.#words[this.place * WORDS + ID] as number;
+  }
+
+  /** The last pending request. */
+  get firstPending(): number {
+    return this.#words[this.place * WORDS + PENDING] as number;
+  }
+
+  set firstPending(entry: number) {
+    this.#words[this.place * WORDS + PENDING] = entry;
+  }
+
+  /** True if the counter is the common one. */
+  get isOverflow(): boolean {
+    return this.place === OVERFLOW_PLACE;
+  }
+
+  protected arrivalAt(place: number): number {
     return this.#times[place * DOUBLES] as number;
   }
 
-  setArrival(place: number, arrival: number): void {
-    this.#times[place * DOUBLES] = arrival;
-  }
-
-  idAt(place: number): number {
-    return this.#words[place * WORDS + ID] as number;
-  }
-
-  pendingAt(place: number): number {
-    return this.#words[place * WORDS + PENDING] as number;
-  }
-
-  setPending(place: number, pending: number): void {
-    this.#words[place * WORDS + PENDING] = pending;
-  }
-
-  /** Returns the place of a value, or -1. */
-  find(shard: number, size: number, high: number, low: number): number {
+  /** Selects the counter of a value. Returns false if there is none. @param level the last level of the shard */
+  protected findIn(shard: number, level: number, high: number, low: number): boolean {
     const words = this.#words;
-    const length = Math.min(WINDOW, size);
-    for (let offset = 0; offset < length; offset += 1) {
-      const place = placeOf(shard, (high + offset) & (size - 1));
-      if (words[place * WORDS + HIGH] === high && words[place * WORDS + LOW] === low) return place;
+    // Most counters are in the last levels.
+    for (let each = level; each >= 0; each -= 1) {
+      for (let offset = 0; offset < WINDOW; offset += 1) {
+        const place = placeOf(shard, each, high + offset);
+        if (words[place * WORDS + HIGH] !== high || words[place * WORDS + LOW] !== low) continue;
+        this.place = place;
+        return true;
+      }
     }
-    return -1;
+    return false;
   }
 
   /** Returns the place for a new value with the earliest arrival time, which is free if that time has passed. */
-  lightest(shard: number, size: number, high: number, now: number): number {
-    const length = Math.min(WINDOW, size);
-    let lightest = -1;
+  protected lightest(shard: number, level: number, high: number, now: number): number {
+    let lightest = OVERFLOW_PLACE;
     let earliest = Number.POSITIVE_INFINITY;
-    for (let offset = 0; offset < length; offset += 1) {
-      const place = placeOf(shard, (high + offset) & (size - 1));
-      const arrival = this.arrivalAt(place);
-      if (arrival <= now) return place;
-      if (arrival < earliest) {
+    for (let each = level; each >= 0; each -= 1) {
+      for (let offset = 0; offset < WINDOW; offset += 1) {
+        const place = placeOf(shard, each, high + offset);
+        const arrival = this.arrivalAt(place);
+        if (arrival <= now) return place;
+        if (arrival >= earliest) continue;
         lightest = place;
         earliest = arrival;
       }
@@ -97,65 +102,51 @@ export class CounterSlots {
     return lightest;
   }
 
-  /** Begins a new counter in the place of another one. */
-  insert(place: number, high: number, low: number, arrival: number, id: number): void {
-    this.setArrival(place, arrival);
+  /** Begins a new counter in the place of another one, and selects it. */
+  protected insert(place: number, high: number, low: number, arrival: number, id: number): void {
+    this.place = place;
+    this.arrival = arrival;
+    this.firstPending = 0;
     const word = place * WORDS;
-    this.#words[word + PENDING] = 0;
     this.#words[word + ID] = id;
     this.#words[word + HIGH] = high;
     this.#words[word + LOW] = low;
   }
 
-  /**
-   * Copies the counters of a shard that belong into its new half once it has twice the size, and clears the rest of that half. Each
-   * counter keeps its distance from the first slot of its window, so no two of them meet.
-   */
-  copyToNewHalf(shard: number, size: number, now: number): void {
-    for (let slot = 0; slot < size; slot += 1) {
-      const place = placeOf(shard, slot);
-      const target = placeOf(shard, slot + size);
-      if (this.#moves(place, slot, size, now)) this.#copy(place, target);
-      else this.insert(target, 0, 0, 0, 0);
-    }
-  }
-
-  /** Clears the originals of the counters in the new half. */
-  clearCopied(shard: number, size: number, now: number): void {
-    for (let slot = 0; slot < size; slot += 1) {
-      const place = placeOf(shard, slot);
-      if (this.#moves(place, slot, size, now)) this.insert(place, 0, 0, 0, 0);
-    }
-  }
-
   /** Returns the number of counters of a shard whose time has not passed. */
-  count(shard: number, size: number, now: number): number {
+  protected count(shard: number, level: number, now: number): number {
     let count = 0;
-    for (let slot = 0; slot < size; slot += 1) if (this.arrivalAt(placeOf(shard, slot)) > now) count += 1;
+    for (let each = 0; each <= level; each += 1)
+      for (let slot = slotsOf(each) - 1; slot >= 0; slot -= 1)
+        if (this.arrivalAt(placeOf(shard, each, slot)) > now) count += 1;
     return count;
   }
 
-  /** True if a counter belongs into the new half of a shard with twice the size. */
-  #moves(place: number, slot: number, size: number, now: number): boolean {
-    if (this.arrivalAt(place) <= now) return false;
-    const high = this.#words[place * WORDS + HIGH] as number;
-    const distance = (slot - high) & (size - 1);
-    return ((high + distance) & (2 * size - 1)) !== slot;
-  }
-
-  #copy(place: number, target: number): void {
-    const from = place * WORDS;
-    const words = this.#words;
-    this.setArrival(target, this.arrivalAt(place));
-    for (let word = HIGH; word <= PENDING; word += 1) words[target * WORDS + word] = words[from + word] as number;
+  /**
+   * Includes the slots up to a level. Views of a fixed length are faster than views that grow with the memory.
+   *
+   * @throws RangeError if the system has no more memory
+   */
+  protected include(level: number): void {
+    if (level <= this.#level) return;
+    const shardSlots = MIN_SLOTS << level;
+    growTo(this.buffer, limitBytes(shardSlots));
+    this.#times = new Float64Array(this.buffer, SLOTS_AT, (1 + shardSlots * SHARDS) * DOUBLES);
+    this.#words = new Int32Array(this.buffer, SLOTS_AT, (1 + shardSlots * SHARDS) * WORDS);
+    this.#level = level;
   }
 }
 
-function placeOf(shard: number, slot: number): number {
-  if (slot < MIN_SLOTS) return 1 + shard * MIN_SLOTS + slot;
-  // The number of slots before the last doubling.
-  const half = 0x8000_0000 >>> Math.clz32(slot);
-  return 1 + slot + half * (SHARDS - 1 + shard);
+/** Returns the number of slots of a shard at a level. */
+function slotsOf(level: number): number {
+  return level === 0 ? MIN_SLOTS : MIN_SLOTS << (level - 1);
+}
+
+/** @param index of a slot, modulo their number at the level */
+export function placeOf(shard: number, level: number, index: number): number {
+  const slots = slotsOf(level);
+  const levelAt = level === 0 ? 1 : 1 + slots * SHARDS;
+  return levelAt + slots * shard + (index & (slots - 1));
 }
 
 function growTo(buffer: SharedArrayBuffer, bytes: number): void {

@@ -103,7 +103,7 @@ export class LocalCounters implements Counters {
     const fullMs = burst * intervalMs;
     const toleranceMs = Math.min(MAX_TOLERANCE_MS, intervalMs / 1_000);
     const table = this.#tableOf(limit);
-    if (limit.failures !== undefined) table.reservePending();
+    if (limit.failures !== undefined) table.pending.reserve();
     // A counter further ahead than this refuses the next request.
     const now = this.#lock(table, value, fullMs - intervalMs + toleranceMs);
     let startMs: number;
@@ -115,7 +115,7 @@ export class LocalCounters implements Counters {
       startMs = Math.min(Math.max(table.arrival - now, 0), fullMs);
       const isAllowed = startMs + intervalMs - fullMs <= toleranceMs;
       table.arrival = now + (isAllowed ? startMs + intervalMs : startMs);
-      if (isAllowed && limit.failures !== undefined) entry = table.addPending(now + startMs + intervalMs);
+      if (isAllowed && limit.failures !== undefined) entry = table.pending.add(table, now + startMs + intervalMs);
       ({ id, isOverflow } = table);
     } finally {
       table.unlock();
@@ -185,15 +185,15 @@ export class LocalCounters implements Counters {
     else table.lock(value);
     try {
       if ((counted.isOverflow || table.find()) && table.id === counted.id) {
-        const arrival = entry === NO_ENTRY ? counted.arrival : table.arrivalOf(entry);
+        const arrival = entry === NO_ENTRY ? counted.arrival : table.pending.arrivalOf(entry);
         const unusedMs = Math.min(Math.max(arrival - this.#now(), 0), maxUnusedMs);
-        if (entry !== NO_ENTRY) table.removePending(entry, unusedMs);
+        if (entry !== NO_ENTRY) table.pending.remove(table, entry, unusedMs);
         table.arrival -= unusedMs;
       }
     } finally {
       table.unlock();
     }
-    if (entry !== NO_ENTRY) table.freePending(entry);
+    if (entry !== NO_ENTRY) table.pending.free(entry);
   }
 
   #tableOf({ key }: RateLimit): CounterTable {

@@ -31,6 +31,11 @@ export interface PendingCounter {
   readonly id: number;
 }
 
+/** A counter whose lock the caller holds. */
+interface LockedCounter extends PendingCounter {
+  firstPending: number;
+}
+
 /**
  * Requests of a limit of failures without a response yet. Each counter has a list of them, the latest first: a counter knows the first
  * entry, and each entry the next one.
@@ -67,18 +72,19 @@ export class PendingRequests {
     }
   }
 
-  /** Uses the reserved entry for a request. Returns `NO_ENTRY` if there was no room for one. */
-  add(first: number, arrival: number, high: number, low: number, id: number): number {
+  /** Remembers a request that a counter has counted, in the reserved entry. Returns `NO_ENTRY` if there was no room for one. */
+  add(counter: LockedCounter, arrival: number): number {
     const entry = this.#free[0] as number;
     if (entry === NO_ENTRY) return NO_ENTRY;
     const words = this.#words;
     const word = entry * WORDS;
     this.#free[0] = words[word + NEXT] as number;
     this.#arrivals[entry * DOUBLES] = arrival;
-    words[word + NEXT] = first;
-    words[word + HIGH] = high;
-    words[word + LOW] = low;
-    words[word + COUNTER] = id + 1;
+    words[word + NEXT] = counter.firstPending;
+    words[word + HIGH] = counter.high;
+    words[word + LOW] = counter.low;
+    words[word + COUNTER] = counter.id + 1;
+    counter.firstPending = entry;
     return entry;
   }
 
@@ -87,25 +93,19 @@ export class PendingRequests {
     return this.#arrivals[entry * DOUBLES] as number;
   }
 
-  /**
-   * Removes an entry from the list of its counter. Moves the requests that were counted after it ahead. Returns the new first entry.
-   */
-  remove(first: number, entry: number, unusedMs: number): number {
+  /** Removes a request of a counter, and moves those that were counted after it ahead. */
+  remove(counter: LockedCounter, entry: number, unusedMs: number): void {
     const words = this.#words;
     const next = words[entry * WORDS + NEXT] as number;
-    if (first === entry) return next;
-    let later = first;
+    let later = counter.firstPending;
+    if (later === entry) counter.firstPending = next;
     // The number of steps is bounded, because a thread that was stopped for longer than a lock waits can leave a cycle.
-    for (let step = 0; step < ENTRIES && later !== NO_ENTRY; step += 1) {
+    for (let step = 0; step < ENTRIES && later !== NO_ENTRY && later !== entry; step += 1) {
       (this.#arrivals[later * DOUBLES] as number) -= unusedMs;
       const following = words[later * WORDS + NEXT] as number;
-      if (following === entry) {
-        words[later * WORDS + NEXT] = next;
-        break;
-      }
+      if (following === entry) words[later * WORDS + NEXT] = next;
       later = following;
     }
-    return first;
   }
 
   /** Returns an entry, which is in no list, to its worker. */

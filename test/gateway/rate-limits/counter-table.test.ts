@@ -71,7 +71,7 @@ describe('CounterTable', () => {
       table.unlock();
       expected.set(value, (expected.get(value) ?? now) + 1 + (index % 3));
     }
-    expect([table.size, table.evicted, table.overflowed]).toEqual([60_000, 0, 0]);
+    expect([table.size, table.rows.sum('evicted'), table.rows.sum('overflowed')]).toEqual([60_000, 0, 0]);
     const arrivalOf = (value: string) => {
       table.lock(value);
       const arrival = table.find() ? table.arrival : undefined;
@@ -90,7 +90,7 @@ describe('CounterTable', () => {
       expect(counters.count(limit, `value-${index}`).remaining).toBe(4);
     }
     expect(tableOf(limit).size).toBe(500);
-    expect(tableOf(limit).evicted).toBeLessThan(10);
+    expect(tableOf(limit).rows.sum('evicted')).toBeLessThan(10);
     clock.ms += MINUTE;
     expect(tableOf(limit).size).toBe(0);
   });
@@ -106,7 +106,7 @@ describe('an attacker who invents values', () => {
       clock.ms += 0.1;
       counters.count(limit, `invented-${index}`);
     }
-    expect(tableOf(limit).evicted).toBeGreaterThan(90_000);
+    expect(tableOf(limit).rows.sum('evicted')).toBeGreaterThan(90_000);
     for (const victim of victims) expect(counters.count(limit, victim).waitMs).toBeGreaterThan(0);
   });
 
@@ -118,7 +118,7 @@ describe('an attacker who invents values', () => {
       if (counters.count(limit, `value-${index}`).waitMs === 0) allowed += 1;
     expect(allowed).toBeGreaterThan(1_800);
     expect(allowed).toBeLessThanOrEqual(2_049);
-    expect(tableOf(limit).overflowed).toBeGreaterThan(17_000);
+    expect(tableOf(limit).rows.sum('overflowed')).toBeGreaterThan(17_000);
     // Successes of values without room do not block the others.
     clock.ms = MINUTE + 1;
     for (let index = 0; index < 20_000; index += 1) {
@@ -127,7 +127,7 @@ describe('an attacker who invents values', () => {
       expect(counted.waitMs).toBe(0);
       if (counted.isOverflow) counters.release(limit, value, counted);
     }
-    expect(tableOf(limit).overflowed).toBeGreaterThan(34_000);
+    expect(tableOf(limit).rows.sum('overflowed')).toBeGreaterThan(34_000);
   });
 
   it('does not reach the values of other limits', () => {
@@ -155,13 +155,13 @@ describe('a reload', () => {
     const byteLength = counters.tables.get('limit')?.buffer.byteLength;
     for (let index = 0; index < 200_000; index += 1) counters.count(limit, `invented-${index}`);
     expect(counters.tables.get('limit')?.buffer.byteLength).toBe(byteLength);
-    expect(counters.tables.get('limit')?.evicted).toBeGreaterThanOrEqual(200_000 + 10_000 - 131_072);
+    expect(counters.tables.get('limit')?.rows.sum('evicted')).toBeGreaterThanOrEqual(200_000 + 10_000 - 131_072);
     // A limit without values gets its share, which is 32,768 slots.
     for (let index = 0; index < 80_000; index += 1) counters.count(limitOf('other-0', 2), `invented-${index}`);
     expect(counters.tables.get('other-0')?.size).toBeGreaterThan(32_000);
     expect(counters.tables.get('other-0')?.size).toBeLessThanOrEqual(32_768);
     for (let index = 0; index < 10_000; index += 1) counters.count(limit, `value-${index}`);
-    expect(counters.tables.get('limit')?.overflowed).toBe(0);
+    expect(counters.tables.get('limit')?.rows.sum('overflowed')).toBe(0);
   });
 
   it('without a limit forgets its values', () => {

@@ -179,7 +179,7 @@ it('retains the requests for which there is no room until their responses, and f
   const remaining = counts.map((_, index) => counters.count(limit, `value-${index}`).remaining);
   expect(remaining.filter((each) => each === 1)).toHaveLength(10);
   expect(remaining.slice(-10)).toEqual(new Array(10).fill(1));
-  expect(counters.tables.get('limit')?.retained).toBe(10);
+  expect(counters.tables.get('limit')?.rows.sum('retained')).toBe(10);
 });
 
 it('gives the room for pending requests of a worker that has ended to the others', () => {
@@ -198,6 +198,6 @@ it('gives the room for pending requests of a worker that has ended to the others
   const others = Array.from({ length: 1_000 }, (_, index) => first.count(limit, `other-${index}`));
   for (const [index, other] of others.entries()) first.release(limit, `other-${index}`, other);
   first.release(limit, 'a', counted);
-  expect(first.tables.get('limit')?.retained).toBe(0);
+  expect(first.tables.get('limit')?.rows.sum('retained')).toBe(0);
   expect(first.count(limit, 'a').remaining).toBe(1);
 });
