@@ -1,5 +1,15 @@
 import { suggestion } from '../engine/problem/did-you-mean.ts';
-import { CommandError, type Options, type Terminal, UsageError, type Verb, type VerbTable } from './terminal.ts';
+import { parseArguments } from './parse-arguments.ts';
+import {
+  CommandError,
+  type ExitCode,
+  InvalidFileError,
+  type Options,
+  type Terminal,
+  UsageError,
+  type Verb,
+  type VerbTable,
+} from './terminal.ts';
 import { version } from './version.ts';
 
 /** Each verb by its name. Only the verb that runs is loaded: linting a manifest needs no server. */
@@ -45,11 +55,10 @@ const VERBS: VerbTable = {
   },
 };
 
-/** Runs the verb that the arguments name. `createTerminal` returns the terminal for a verb with these arguments. */
-export async function main(argv: readonly string[], createTerminal: (args: readonly string[]) => Terminal) {
+/** Runs the verb that the arguments name. */
+export async function main(argv: readonly string[], terminal: Terminal): Promise<ExitCode> {
   // `help lint` is `lint --help`.
   const [name = '', ...args] = argv[0] === 'help' && argv.length > 1 ? [...argv.slice(1), '--help'] : argv;
-  const terminal = createTerminal(args);
   const print = (text: string) => {
     terminal.out(text);
     return 0 as const;
@@ -69,11 +78,12 @@ export async function main(argv: readonly string[], createTerminal: (args: reado
   const { verb } = await entry.load();
   if (args.includes('--help') || args.includes('-h')) return print(formatUsage(verb, entry.summary));
   try {
-    return await verb.run(terminal);
+    return await verb.run(terminal, parseArguments(args, verb.options, verb.choices?.length !== 0));
   } catch (error) {
-    if (error instanceof CommandError) return fail(error.message);
     if (error instanceof UsageError) return fail(error.message, helpHint(`${name} `));
-    throw error;
+    if (!(error instanceof CommandError)) throw error;
+    terminal.err(`${error instanceof InvalidFileError ? '' : 'signing-gateway: '}${error.message}\n`);
+    return error.code;
   }
 }
 

@@ -3,26 +3,22 @@ import type { Source } from '../engine/manifest/source.ts';
 import { formatProblems } from '../report/text.ts';
 import { readSource, readStandardInput } from './manifest-file.ts';
 import { MANIFEST_OPTIONS, namedManifests } from './named-manifest.ts';
-import { parseArguments } from './parse-arguments.ts';
-import { CommandError, type ExitCode, type Options, type Terminal, type Verb } from './terminal.ts';
+import { CommandError, defineVerb, type ExitCode, type Terminal } from './terminal.ts';
 import { writeFileAtomic } from './write-file-atomic.ts';
 
-const OPTIONS = {
-  ...MANIFEST_OPTIONS,
-  check: { type: 'boolean', summary: 'write nothing; exit with 1 if a file is not formatted' },
-} as const satisfies Options;
-
-export const verb: Verb = {
+export const verb = defineVerb({
   usage: 'signing-gateway fmt [FILE...] [--check]',
-  options: OPTIONS,
+  options: {
+    ...MANIFEST_OPTIONS,
+    check: { type: 'boolean', summary: 'write nothing; exit with 1 if a file is not formatted' },
+  },
   examples: ['signing-gateway fmt --check gateway.yaml gateway.test.yaml', 'signing-gateway fmt - < gateway.yaml'],
-  async run(terminal) {
-    const { values, positionals } = parseArguments(terminal.args, OPTIONS);
+  async run(terminal, { values, positionals }) {
     const files = namedManifests(values, positionals);
     const codes = files.map((file) => formatFile(file, values.check === true, terminal));
     return codes.includes(1) ? 1 : 0;
   },
-};
+});
 
 function formatFile(file: string, isCheck: boolean, terminal: Terminal): ExitCode {
   const source = file === '-' ? readStandardInput() : readSource(file);

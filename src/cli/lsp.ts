@@ -1,21 +1,17 @@
-import { parseArguments } from './parse-arguments.ts';
-import { type Options, UsageError, type Verb } from './terminal.ts';
+import { defineVerb, UsageError } from './terminal.ts';
 import { version } from './version.ts';
 
-const OPTIONS = {
-  stdio: { type: 'boolean', summary: 'use standard input and output; the default, which some editors state' },
-} as const satisfies Options;
-
-export const verb: Verb = {
+export const verb = defineVerb({
   usage: 'signing-gateway lsp [--stdio]',
-  options: OPTIONS,
+  options: {
+    stdio: { type: 'boolean', summary: 'use standard input and output; the default, which some editors state' },
+  },
   choices: [],
   examples: [
     'signing-gateway lsp --stdio',
     "vim.lsp.config('signing_gateway', { cmd = vim.split('signing-gateway lsp', ' ') })",
   ],
-  async run({ args, env, outIsTerminal, openStreams }) {
-    parseArguments(args, OPTIONS, false);
+  async run({ env, outIsTerminal, openStreams }) {
     if (outIsTerminal)
       throw new UsageError('an editor starts this command and reads its output; see docs/editors.md for the setup');
     const { serveLanguage } = await import('../editor/connection.ts');
@@ -23,4 +19,4 @@ export const verb: Verb = {
     // The connection ends the process.
     return new Promise(() => undefined);
   },
-};
+});

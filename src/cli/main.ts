@@ -104,7 +104,7 @@ omitWebSocketClient();
 process.env = { ...process.env };
 
 const { main } = await import('./command-line.ts');
-const code = await main(process.argv.slice(2), createTerminal);
+const code = await main(process.argv.slice(2), createTerminal());
 // A gateway exits explicitly. If Node exited by itself, it would first restore the default actions of signals, and a late
 // signal would end the process.
 if (isServing) exitAfterStderrFlush(code);
@@ -151,9 +151,8 @@ function stopWithParent(): void {
   }, PARENT_CHECK_MS).unref();
 }
 
-function createTerminal(args: readonly string[]): Terminal {
+function createTerminal(): Terminal {
   return {
-    args,
     env: process.env,
     out: (text) => void process.stdout.write(text),
     err: (text) => void process.stderr.write(text),

@@ -1,4 +1,4 @@
-import { type LoadResult, load } from '../engine/load.ts';
+import { type LoadResult, load, type PlannedManifest } from '../engine/load.ts';
 import {
   createFileEnvironment,
   decodeText,
@@ -12,7 +12,7 @@ import {
 } from '../engine/manifest/source.ts';
 import { formatProblems } from '../report/text.ts';
 import { DEFAULT_MANIFEST } from './named-manifest.ts';
-import { CommandError, type Terminal } from './terminal.ts';
+import { CommandError, type ExitCode, InvalidFileError, type Terminal } from './terminal.ts';
 
 /** Reads and loads a manifest file. Throws a `CommandError` if it cannot be read. */
 export function loadFile(path: string, env: Environment['env']): LoadResult & Source {
@@ -20,12 +20,16 @@ export function loadFile(path: string, env: Environment['env']): LoadResult & So
   return { ...load(source, createFileEnvironment(path, env)), ...source };
 }
 
-/** Reads and loads a manifest file. Prints the problems and returns `undefined` if it has errors. */
-export function loadPlanned(path: string, { env, err, errColour }: Pick<Terminal, 'env' | 'err' | 'errColour'>) {
-  const loaded = loadFile(path, env);
-  if (loaded.plan !== undefined) return loaded;
-  err(formatProblems(loaded.problems, loaded.sources, errColour));
-  return undefined;
+/** Reads and loads a manifest file. Throws an `InvalidFileError` with an exit code if it has errors. */
+export function loadPlanned(path: string, terminal: Terminal, code: ExitCode = 1) {
+  return requirePlan(loadFile(path, terminal.env), terminal, code);
+}
+
+/** Returns the manifest. Throws an `InvalidFileError` with its problems if it does not load. */
+export function requirePlan<Loaded extends LoadResult>(loaded: Loaded, { errColour }: Terminal, code: ExitCode = 1) {
+  const { plan, problems, sources } = loaded;
+  if (plan === undefined) throw new InvalidFileError(formatProblems(problems, sources, errColour), code);
+  return loaded as Extract<Loaded, PlannedManifest>;
 }
 
 const STANDARD_INPUT = 0;

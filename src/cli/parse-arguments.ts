@@ -1,28 +1,21 @@
 import { parseArgs } from 'node:util';
 import { didYouMean, suggestion } from '../engine/problem/did-you-mean.ts';
-import type { Option, Options } from './terminal.ts';
+import type { Arguments, Option, Options } from './terminal.ts';
 import { UsageError } from './terminal.ts';
 
-interface Config<Known extends Options> {
-  readonly args: string[];
-  readonly options: Known;
-  readonly allowPositionals: true;
-  readonly tokens: true;
-}
-
 /** Parses arguments as `parseArgs` of Node does. Throws a `UsageError`: the errors of `parseArgs` contain hints for programmers. */
-export function parseArguments<const Known extends Options>(
+export function parseArguments(
   args: readonly string[],
-  options: Known,
-  allowsPositionals = true,
-): ReturnType<typeof parseArgs<Config<Known>>> {
-  const config: Config<Known> = { args: [...args], options, allowPositionals: true, tokens: true };
+  options: Options,
+  allowsPositionals: boolean,
+): Arguments<Options> {
+  const config = { args: [...args], options, allowPositionals: true, tokens: true } as const;
   for (const token of parseArgs({ ...config, strict: false }).tokens) {
     if (token.kind === 'option') rejectInvalidOption(token, options);
     else if (token.kind === 'positional' && !allowsPositionals)
       throw new UsageError(`unexpected argument "${token.value}"; remove it`);
   }
-  return parseArgs(config);
+  return parseArgs(config) as Arguments<Options>;
 }
 
 interface OptionToken {

@@ -5,10 +5,9 @@ import { loggedPath } from '../engine/log/logged-path.ts';
 import type { Plan } from '../engine/plan/plan.ts';
 import { loadPlanned } from './manifest-file.ts';
 import { chooseManifest, MANIFEST_OPTIONS } from './named-manifest.ts';
-import { parseArguments } from './parse-arguments.ts';
-import { CommandError, UsageError, type Verb } from './terminal.ts';
+import { CommandError, defineVerb, UsageError } from './terminal.ts';
 
-export const verb: Verb = {
+export const verb = defineVerb({
   usage: 'signing-gateway surrogate METHOD PATH [FILE]',
   options: MANIFEST_OPTIONS,
   choices: sortMethods(HTTP_METHODS),
@@ -16,14 +15,12 @@ export const verb: Verb = {
     'signing-gateway surrogate GET /public/f47ac10b-58cc-4372-a567-0e02b2c3d479',
     'grep -F "$(signing-gateway surrogate GET /public/7)" access.log',
   ],
-  async run(terminal) {
-    const { values, positionals } = parseArguments(terminal.args, MANIFEST_OPTIONS);
+  async run(terminal, { values, positionals }) {
     const [method, path, ...files] = positionals;
     if (method === undefined || !path?.startsWith('/'))
       throw new UsageError('name the request: METHOD PATH, for example GET /public/7');
     const file = chooseManifest([...(values.config ?? []), ...files]);
     const loaded = loadPlanned(file, terminal);
-    if (loaded === undefined) return 1;
     const { plan, manifest } = loaded;
     const sent = pathOf(path, plan);
     const logged = loggedPath(plan, method, sent, plan.router.match(method, sent));
@@ -34,7 +31,7 @@ export const verb: Verb = {
     terminal.out(`${logged}\n`);
     return 0;
   },
-};
+});
 
 function pathOf(url: string, { router }: Plan): string {
   try {

@@ -1,6 +1,5 @@
 /** Everything that a verb may use of the process. `main.ts` creates it. */
 export interface Terminal {
-  readonly args: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Writes results to standard output. */
   readonly out: (text: string) => void;
@@ -58,14 +57,27 @@ type Value<Known extends Option> = Known['type'] extends 'boolean'
     ? string[]
     : string;
 
+/** The arguments of a verb, as `parseArguments` returns them. */
+export interface Arguments<Known extends Options> {
+  readonly values: OptionValues<Known>;
+  readonly positionals: readonly string[];
+  /** The options in the order of the command line. */
+  readonly tokens: readonly { readonly kind: string; readonly name?: string; readonly value?: string | undefined }[];
+}
+
 /** A command of the program: `signing-gateway VERB`. */
-export interface Verb {
+export interface Verb<Known extends Options = Options> {
   readonly usage: string;
-  readonly options?: Options;
-  /** The words that are valid as the first argument. Default: file names. */
+  readonly options: Known;
+  /** The words that are valid as the first argument; none if there are no arguments. Default: file names. */
   readonly choices?: readonly string[];
   readonly examples: readonly string[];
-  readonly run: (terminal: Terminal) => Promise<ExitCode>;
+  run(terminal: Terminal, given: Arguments<Known>): Promise<ExitCode>;
+}
+
+/** Declares a verb, whose `run` gets the values of its options. */
+export function defineVerb<const Known extends Options>(verb: Verb<Known>): Verb<Known> {
+  return verb;
 }
 
 /** The verbs of the command line by name. */
@@ -77,7 +89,19 @@ export type VerbTable = Readonly<
 export class UsageError extends Error {}
 
 /** The command failed for a reason other than the manifest, such as an unreadable file. */
-export class CommandError extends Error {}
+export class CommandError extends Error {
+  readonly code: ExitCode = 2;
+}
+
+/** A file that the command needs has errors, which are the message. */
+export class InvalidFileError extends CommandError {
+  override readonly code: ExitCode;
+
+  constructor(problems: string, code: ExitCode) {
+    super(problems.trimEnd());
+    this.code = code;
+  }
+}
 
 /** Returns the code of an error of the system, and any other error as a text. */
 export function errorCode(error: unknown): string {

@@ -136,7 +136,7 @@ function schemaSentences(file: string): Sentence[] {
 async function helpSentences(): Promise<Sentence[]> {
   const helpOf = async (...args: string[]) => {
     const printed: string[] = [];
-    await main(args, () => ({ out: (text: string) => printed.push(text) }) as unknown as Terminal);
+    await main(args, { out: (text: string) => printed.push(text) } as unknown as Terminal);
     return printed.join('');
   };
   const overview = await helpOf('--help');

@@ -115,8 +115,7 @@ async function runHere(argv: readonly string[], cwd: string, env: Record<string,
   process.chdir(cwd);
   try {
     const { main } = await import('../../src/cli/command-line.ts');
-    const code = await main(argv, (args) => ({
-      args,
+    const code = await main(argv, {
       env: { ...inheritedEnvironment(), ...env },
       out: (text) => {
         out += text;
@@ -135,7 +134,7 @@ async function runHere(argv: readonly string[], cwd: string, env: Record<string,
       openStreams: () => {
         throw new Error('no command of this test serves a protocol');
       },
-    }));
+    });
     return { code, out, err };
   } finally {
     process.chdir(before);

@@ -6,15 +6,15 @@ import { printable } from '../../engine/problem/problem.ts';
 import { formatRow, pluralize } from '../../report/text.ts';
 import { FAIL_ON_WORDS, failuresOf, parseFailOn, UNKNOWN_CONDITION } from '../fail-on.ts';
 import { readOrFail } from '../manifest-file.ts';
-import { formatOption, parseArguments, parseCount, parseFormat, parseShare, valueOption } from '../parse-arguments.ts';
+import { formatOption, parseCount, parseFormat, parseShare, valueOption } from '../parse-arguments.ts';
 import {
   CommandError,
+  defineVerb,
   type ExitCode,
   type Options,
   type OptionValues,
   type Terminal,
   UsageError,
-  type Verb,
 } from '../terminal.ts';
 import {
   type AdminClient,
@@ -61,7 +61,7 @@ const ACTIONS: Readonly<Record<string, Action>> = {
   delete: { options: [], run: discardCandidate },
 };
 
-export const verb: Verb = {
+export const verb = defineVerb({
   usage: `signing-gateway candidate ${Object.keys(ACTIONS).join('|')} [FILE] [-c MANIFEST | --url URL] [-f ${Object.keys(CANDIDATE_FORMATS).join('|')}]`,
   options: OPTIONS,
   choices: Object.keys(ACTIONS),
@@ -72,15 +72,14 @@ export const verb: Verb = {
     'signing-gateway candidate status --url https://gateway.internal:9901 -f markdown > comment.md',
     'signing-gateway candidate delete',
   ],
-  async run(terminal) {
-    const { values, positionals } = parseArguments(terminal.args, OPTIONS);
+  async run(terminal, { values, positionals }) {
     const [name = '', ...more] = positionals;
     const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined;
     if (action === undefined) throw unknownAction(name);
     checkArguments(name, action, values, more);
     return action.run(values, more[0] ?? '', terminal);
   },
-};
+});
 
 function unknownAction(name: string): UsageError {
   const names = Object.keys(ACTIONS);

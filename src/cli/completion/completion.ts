@@ -2,8 +2,8 @@ import { tokenEntries } from '../../engine/tokens/token-entries.ts';
 import { callerOfRole } from '../../prove/offline/role-claims.ts';
 import { loadFile } from '../manifest-file.ts';
 import { chooseManifest } from '../named-manifest.ts';
-import { parseArguments, parseChoice, valueOption } from '../parse-arguments.ts';
-import { CommandError, type Options, type Terminal, UsageError, type Verb, type VerbTable } from '../terminal.ts';
+import { parseChoice, valueOption } from '../parse-arguments.ts';
+import { CommandError, defineVerb, type Terminal, UsageError, type VerbTable } from '../terminal.ts';
 import { bash } from './bash.ts';
 import type { CompletionScript, CompletionVerb } from './completion-script.ts';
 import { fish } from './fish.ts';
@@ -13,28 +13,25 @@ export const SHELLS = { bash, zsh, fish } as const satisfies Record<string, Comp
 
 const WORDS = ['roles', 'claims', 'issuers'] as const;
 
-const OPTIONS = {
-  words: valueOption(
-    'KIND',
-    'print words of a manifest, one per line: the roles of its routes, or the claims of each role',
-    { choices: WORDS },
-  ),
-} as const satisfies Options;
-
 const NAMES = Object.keys(SHELLS) as (keyof typeof SHELLS)[];
 
 /**
  * Creates the verb that prints a completion script for these verbs, including itself. The scripts are our own: those of @bomb.sh/tab
  * 0.0.22, for example, start the program at every press of the Tab key.
  */
-export function createCompletionVerb(verbs: VerbTable): Verb {
-  return {
+export function createCompletionVerb(verbs: VerbTable) {
+  return defineVerb({
     usage: `signing-gateway completion ${NAMES.join('|')} | --words ${WORDS.join('|')} [FILE]`,
-    options: OPTIONS,
+    options: {
+      words: valueOption(
+        'KIND',
+        'print words of a manifest, one per line: the roles of its routes, or the claims of each role',
+        { choices: WORDS },
+      ),
+    },
     choices: NAMES,
     examples: ['source <(signing-gateway completion bash)', 'signing-gateway completion fish | source'],
-    async run(terminal) {
-      const { values, positionals } = parseArguments(terminal.args, OPTIONS);
+    async run(terminal, { values, positionals }) {
       if (values.words !== undefined) {
         const kind = parseChoice('kind of words', values.words, WORDS, 'roles');
         terminal.out(
@@ -46,13 +43,13 @@ export function createCompletionVerb(verbs: VerbTable): Verb {
       }
       const shell = parseShell(positionals);
       const entries = Object.entries(verbs).map(async ([name, { summary, load }]): Promise<CompletionVerb> => {
-        const { options = {}, choices } = (await load()).verb;
+        const { options, choices } = (await load()).verb;
         return choices === undefined ? { name, summary, options } : { name, summary, options, choices };
       });
       terminal.out(SHELLS[shell](await Promise.all(entries)));
       return 0;
     },
-  };
+  });
 }
 
 function parseShell([name = '', ...others]: readonly string[]): keyof typeof SHELLS {

@@ -1,21 +1,18 @@
 import { namedManifest } from '../named-manifest.ts';
-import { parseArguments } from '../parse-arguments.ts';
 import { loadForServing, readSources, SERVING_OPTIONS, serveFile } from '../run/run.ts';
-import type { Verb } from '../terminal.ts';
+import { defineVerb } from '../terminal.ts';
 import { startServices, withPlaceholders } from './local-services.ts';
 import { welcome } from './welcome.ts';
 
-export const verb: Verb = {
+export const verb = defineVerb({
   usage: 'signing-gateway dev [FILE] [--listen ADDRESS] [--admin ADDRESS] [--secrets-dir FOLDER]',
   options: SERVING_OPTIONS,
   examples: ['signing-gateway dev', 'signing-gateway dev --listen 127.0.0.1:8081'],
-  async run(terminal) {
-    const { values, positionals } = parseArguments(terminal.args, SERVING_OPTIONS);
+  async run(terminal, { values, positionals }) {
     const file = namedManifest(values, positionals);
     const sources = readSources(values);
     // Loaded before anything starts, because the manifest says which services it needs.
     const planned = await loadForServing(file, { ...terminal, env: withPlaceholders(terminal.env) }, sources);
-    if (planned === undefined) return 1;
     const services = await startServices(planned, terminal.env);
     try {
       const serving = { ...terminal, env: { ...terminal.env, ...services.environment } };
@@ -28,4 +25,4 @@ export const verb: Verb = {
       await services.close();
     }
   },
-};
+});

@@ -6,35 +6,32 @@ import { type Allowance, readAllowances } from '../../prove/proof/allowances.ts'
 import { PROPERTIES, proveChange } from '../../prove/proof/prove-change.ts';
 import { QuestionError } from '../../prove/question.ts';
 import { readOrFail } from '../manifest-file.ts';
-import { parseArguments, parseChoice, valueOption } from '../parse-arguments.ts';
-import { type Options, type Terminal, UsageError, type Verb } from '../terminal.ts';
+import { parseChoice, valueOption } from '../parse-arguments.ts';
+import { defineVerb, type Terminal, UsageError } from '../terminal.ts';
 import { DIFF_FORMATS, DIFF_OPTIONS, hasFailing, readDiffOptions } from './diff-formats.ts';
 import { PROOF_FORMATS } from './proof-formats.ts';
 import { loadRevision } from './revision.ts';
 
-const OPTIONS = {
-  ...DIFF_OPTIONS,
-  prove: valueOption(
-    'PROPERTY',
-    'prove that the change opens nothing (no-new-access), or changes no request (equivalent)',
-    {
-      choices: PROPERTIES,
-    },
-  ),
-  allow: valueOption('FILE', 'with --prove no-new-access: the accesses that are meant, a list of "when" and "why"'),
-} as const satisfies Options;
-
-export const verb: Verb = {
+export const verb = defineVerb({
   usage:
     'signing-gateway diff OLD NEW [-f text|json|markdown] [--fail-on error|warning|info|never | --prove PROPERTY [--allow FILE]]',
-  options: OPTIONS,
+  options: {
+    ...DIFF_OPTIONS,
+    prove: valueOption(
+      'PROPERTY',
+      'prove that the change opens nothing (no-new-access), or changes no request (equivalent)',
+      {
+        choices: PROPERTIES,
+      },
+    ),
+    allow: valueOption('FILE', 'with --prove no-new-access: the accesses that are meant, a list of "when" and "why"'),
+  },
   examples: [
     'signing-gateway diff main:gateway.yaml gateway.yaml',
     'signing-gateway diff old.yaml new.yaml -f markdown --fail-on error > comment.md',
     'signing-gateway diff main:gateway.yaml gateway.yaml --prove no-new-access --allow meant.yaml',
   ],
-  async run(terminal) {
-    const { values, positionals } = parseArguments(terminal.args, OPTIONS);
+  async run(terminal, { values, positionals }) {
     const [old, next, ...more] = positionals;
     if (old === undefined || next === undefined || more.length > 0) throw new UsageError('name two manifests: OLD NEW');
     const { failOn, format } = readDiffOptions(values);
@@ -44,8 +41,7 @@ export const verb: Verb = {
     if (values.allow !== undefined && property !== 'no-new-access')
       throw new UsageError('--allow names accesses for a proof; write --prove no-new-access too');
     const oldSide = readSide(old, terminal);
-    const newSide = readSide(next, terminal, oldSide?.plan);
-    if (oldSide === undefined || newSide === undefined) return 2;
+    const newSide = readSide(next, terminal, oldSide.plan);
     if (property !== undefined) {
       const allowances = values.allow === undefined ? [] : allowancesIn(values.allow, newSide, terminal);
       const proof = await proveChange(oldSide, newSide, property, allowances);
@@ -56,7 +52,7 @@ export const verb: Verb = {
     terminal.out(DIFF_FORMATS[format]({ old, next, differences }, terminal.outColour));
     return hasFailing(differences, failOn) ? 1 : 0;
   },
-};
+});
 
 function allowancesIn(path: string, next: DiffSide, { env }: Terminal): Allowance[] {
   const text = readOrFail(path, 'name a file with a list of "when" and "why"', () => readText(path));
@@ -68,7 +64,7 @@ function allowancesIn(path: string, next: DiffSide, { env }: Terminal): Allowanc
   }
 }
 
-function readSide(name: string, terminal: Terminal, other?: Plan): DiffSide | undefined {
-  const loaded = loadRevision(name, terminal, other);
-  return loaded && createDiffSide(loaded.planned, loaded.readFile);
+function readSide(name: string, terminal: Terminal, other?: Plan): DiffSide {
+  const { planned, readFile } = loadRevision(name, terminal, 2, other);
+  return createDiffSide(planned, readFile);
 }

@@ -4,17 +4,13 @@ import { posix } from 'node:path';
 import { load } from '../../engine/load.ts';
 import { createFileEnvironment, decodeText, type Environment, readText } from '../../engine/manifest/source.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
-import { formatProblems } from '../../report/text.ts';
-import { readOrFail } from '../manifest-file.ts';
-import { CommandError, type Terminal } from '../terminal.ts';
+import { readOrFail, requirePlan } from '../manifest-file.ts';
+import { CommandError, type ExitCode, type Terminal } from '../terminal.ts';
 
-/** Loads a manifest from a file or a git revision. Prints the problems if it has errors. The schemas of the plan `other` need no check. */
-export function loadRevision(name: string, { env, err, errColour }: Terminal, other?: Plan) {
-  const { source, environment } = readRevision(name, env);
-  const loaded = load(source, environment, other);
-  if (loaded.plan !== undefined) return { planned: loaded, readFile: environment.readFile };
-  err(formatProblems(loaded.problems, loaded.sources, errColour));
-  return undefined;
+/** Loads a manifest from a file or a git revision. Throws as `loadPlanned` does. The schemas of the plan `other` need no check. */
+export function loadRevision(name: string, terminal: Terminal, code: ExitCode, other?: Plan) {
+  const { source, environment } = readRevision(name, terminal.env);
+  return { planned: requirePlan(load(source, environment, other), terminal, code), readFile: environment.readFile };
 }
 
 /** Reads a manifest from a file or, with the files that it names, from a git revision: `main:gateway.yaml`. Throws a `CommandError`. */

@@ -12,8 +12,8 @@ import type { CallerClaims } from '../../prove/offline/stub-verifier.ts';
 import { toJson } from '../../report/report.ts';
 import { loadPlanned, readOrFail } from '../manifest-file.ts';
 import { chooseManifest, SINGLE_MANIFEST_OPTIONS } from '../named-manifest.ts';
-import { parseArguments, valueOption } from '../parse-arguments.ts';
-import { type Options, type OptionValues, UsageError, type Verb } from '../terminal.ts';
+import { valueOption } from '../parse-arguments.ts';
+import { defineVerb, type Options, type OptionValues, UsageError } from '../terminal.ts';
 import { formatExplanation } from './explain-text.ts';
 
 /** The request headers that a gateway most often treats in a special way. */
@@ -35,7 +35,7 @@ const OPTIONS = {
   ...SINGLE_MANIFEST_OPTIONS,
 } as const satisfies Options;
 
-export const verb: Verb = {
+export const verb = defineVerb({
   usage:
     "signing-gateway explain METHOD URL [FILE] [--role ROLE | --claims JSON | --anonymous] [--issuer NAME] [--header 'NAME: VALUE']... [--body FILE] [--json]",
   options: OPTIONS,
@@ -44,22 +44,20 @@ export const verb: Verb = {
     'signing-gateway explain GET /api/contacts --role user',
     "signing-gateway explain POST /api/v1/login --body credentials.json --header 'Accept-Language: de' --json",
   ],
-  async run(terminal) {
-    const { args, out, outColour } = terminal;
-    const { values, positionals } = parseArguments(args, OPTIONS);
+  async run(terminal, { values, positionals }) {
+    const { out, outColour } = terminal;
     const [method, url, ...files] = positionals;
     if (method === undefined || url === undefined)
       throw new UsageError('name the request: METHOD URL, for example GET /api/contacts');
     const file = chooseManifest([values.config, ...files]);
     const request = readRequest(method, url, values.header ?? [], values.body);
     const loaded = loadPlanned(file, terminal);
-    if (loaded === undefined) return 1;
     const caller = callerOf(values, loaded.manifest);
     const explanation = await explain(loaded, request, caller?.claims, undefined, caller?.issuer);
     out(values.json ? toJson(explanation) : formatExplanation(explanation, outColour));
     return 0;
   },
-};
+});
 
 function readRequest(method: string, url: string, lines: readonly string[], bodyFile: string | undefined) {
   if (/[\r\n]/.test([method, url, ...lines].join('')))

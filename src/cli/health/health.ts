@@ -3,33 +3,33 @@ import { durationMs } from '../../engine/manifest/units.ts';
 import { readOverrides } from '../address-options.ts';
 import { readLocalAdmin } from '../admin-address.ts';
 import { chooseManifest, SINGLE_MANIFEST_OPTIONS } from '../named-manifest.ts';
-import { parseArguments, valueOption } from '../parse-arguments.ts';
+import { valueOption } from '../parse-arguments.ts';
 import { pinnedCertificate, sendRequest, TOKEN_VARIABLE } from '../send-request.ts';
-import { type ExitCode, errorCode, type Options, type Terminal, UsageError, type Verb } from '../terminal.ts';
+import { defineVerb, errorCode, UsageError } from '../terminal.ts';
 
 const DEFAULT_TIMEOUT = '2s';
 
-const OPTIONS = {
-  live: {
-    type: 'boolean',
-    summary: 'check that the process responds (/livez) instead of that it is ready for requests (/readyz)',
-  },
-  timeout: valueOption('DURATION', `time limit for the response, for example 500ms (default ${DEFAULT_TIMEOUT})`),
-  hash: valueOption('HASH', 'also check that this manifest is active: the first 8 or more digits of its hash'),
-  admin: valueOption('ADDRESS', 'the address that "run --admin" got; replaces the address in "admin" of the manifest'),
-  ...SINGLE_MANIFEST_OPTIONS,
-} as const satisfies Options;
-
-export const verb: Verb = {
+export const verb = defineVerb({
   usage: 'signing-gateway health [FILE] [--live | --hash HASH] [--timeout DURATION] [--admin ADDRESS]',
-  options: OPTIONS,
+  options: {
+    live: {
+      type: 'boolean',
+      summary: 'check that the process responds (/livez) instead of that it is ready for requests (/readyz)',
+    },
+    timeout: valueOption('DURATION', `time limit for the response, for example 500ms (default ${DEFAULT_TIMEOUT})`),
+    hash: valueOption('HASH', 'also check that this manifest is active: the first 8 or more digits of its hash'),
+    admin: valueOption(
+      'ADDRESS',
+      'the address that "run --admin" got; replaces the address in "admin" of the manifest',
+    ),
+    ...SINGLE_MANIFEST_OPTIONS,
+  },
   examples: [
     'signing-gateway health && echo ready',
     'signing-gateway health /etc/signing-gateway/gateway.yaml --live --timeout 500ms',
     'signing-gateway health --hash "$(signing-gateway routes --json | jq -r .hash)"',
   ],
-  async run({ args, env, out }: Terminal): Promise<ExitCode> {
-    const { values, positionals } = parseArguments(args, OPTIONS);
+  async run({ env, out }, { values, positionals }) {
     const file = chooseManifest([values.config, ...positionals]);
     const timeoutMs = readTimeout(values.timeout ?? DEFAULT_TIMEOUT);
     const { hash } = values;
@@ -51,7 +51,7 @@ export const verb: Verb = {
     out(`${message}\n`);
     return isHealthy ? 0 : 1;
   },
-};
+});
 
 function readTimeout(timeout: string): number {
   if (!/^[1-9]\d{0,5}(?:ms|s|m)$/.test(timeout))

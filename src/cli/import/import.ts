@@ -7,31 +7,32 @@ import type { Loss, OpenApiDocument } from '../../openapi/import/openapi-documen
 import { writeRoutes } from '../../openapi/import/write-routes.ts';
 import { paint, pluralize } from '../../report/text.ts';
 import { readSource } from '../manifest-file.ts';
-import { parseArguments, valueOption } from '../parse-arguments.ts';
-import { CommandError, type Options, UsageError, type Verb } from '../terminal.ts';
+import { valueOption } from '../parse-arguments.ts';
+import { CommandError, defineVerb, UsageError } from '../terminal.ts';
 import { writeFileAtomic } from '../write-file-atomic.ts';
 import { IMPORT_OPTIONS, readDocument, readImportOptions } from './import-options.ts';
 
-const OPTIONS = {
-  upstream: valueOption('NAME', 'the upstream of the routes (default api)'),
-  ...IMPORT_OPTIONS,
-  output: valueOption('FILE', 'write to this file instead of standard output, unless it was edited after its import', {
-    short: 'o',
-  }),
-  force: { type: 'boolean', summary: 'overwrite the file of -o even if it was edited' },
-  'fail-on-loss': { type: 'boolean', summary: 'exit with 1 if a part of the document has no counterpart' },
-  json: { type: 'boolean', summary: 'print the losses as JSON' },
-} as const satisfies Options;
-
-export const verb: Verb = {
+export const verb = defineVerb({
   usage: 'signing-gateway import OPENAPI [--upstream NAME] [--access protected|public] [--prefix PATH] [-o FILE]',
-  options: OPTIONS,
+  options: {
+    upstream: valueOption('NAME', 'the upstream of the routes (default api)'),
+    ...IMPORT_OPTIONS,
+    output: valueOption(
+      'FILE',
+      'write to this file instead of standard output, unless it was edited after its import',
+      {
+        short: 'o',
+      },
+    ),
+    force: { type: 'boolean', summary: 'overwrite the file of -o even if it was edited' },
+    'fail-on-loss': { type: 'boolean', summary: 'exit with 1 if a part of the document has no counterpart' },
+    json: { type: 'boolean', summary: 'print the losses as JSON' },
+  },
   examples: [
     'signing-gateway import openapi.yaml --upstream contacts -o routes/contacts.yaml',
     'signing-gateway import openapi.json --prefix /api --role contacts:write=admin --fail-on-loss',
   ],
-  async run({ args, out, err, errColour }) {
-    const { values, positionals } = parseArguments(args, OPTIONS);
+  async run({ out, err, errColour }, { values, positionals }) {
     const [file, ...more] = positionals;
     if (file === undefined || more.length > 0) throw new UsageError('name one OpenAPI document');
     const { output } = values;
@@ -45,7 +46,7 @@ export const verb: Verb = {
     err(values.json ? '' : `${pluralize(imported.routes.length, 'route')} from ${printable(file)}\n`);
     return values['fail-on-loss'] && losses.length > 0 ? 1 : 0;
   },
-};
+});
 
 function toPrintedLoss(file: string, document: OpenApiDocument, { path, effect, message }: Loss) {
   const { line, column } = document.locate(path);

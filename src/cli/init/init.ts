@@ -5,36 +5,33 @@ import { isLoopback } from '../../engine/dns/loopback.ts';
 import { redactCredentials } from '../../engine/problem/redaction.ts';
 import { parseHttpUrl } from '../../engine/settings/address.ts';
 import { DEFAULT_MANIFEST, MANIFEST_OPTIONS, namedManifest } from '../named-manifest.ts';
-import { parseArguments, valueOption } from '../parse-arguments.ts';
+import { valueOption } from '../parse-arguments.ts';
 import { SCHEMA_FOLDER } from '../schema.ts';
 import { sendRequest } from '../send-request.ts';
-import { CommandError, errorCode, type Options, type Terminal, UsageError, type Verb } from '../terminal.ts';
+import { CommandError, defineVerb, errorCode, type Terminal, UsageError } from '../terminal.ts';
 import { unwritableFileError } from '../write-file-atomic.ts';
 import { type Starter, starterManifest, starterTestFile } from './starter-files.ts';
 
-const OPTIONS = {
-  ...MANIFEST_OPTIONS,
-  upstream: valueOption(
-    'URL',
-    'your service: a URL that responds to GET; default: the echo upstream of "signing-gateway dev"',
-  ),
-  container: {
-    type: 'boolean',
-    summary: 'listen on 0.0.0.0 with a worker per processor, for a gateway in a container',
-  },
-} as const satisfies Options;
-
-export const verb: Verb = {
+export const verb = defineVerb({
   usage: 'signing-gateway init [FILE | FOLDER] [--upstream URL] [--container]',
-  options: OPTIONS,
+  options: {
+    ...MANIFEST_OPTIONS,
+    upstream: valueOption(
+      'URL',
+      'your service: a URL that responds to GET; default: the echo upstream of "signing-gateway dev"',
+    ),
+    container: {
+      type: 'boolean',
+      summary: 'listen on 0.0.0.0 with a worker per processor, for a gateway in a container',
+    },
+  },
   examples: [
     'signing-gateway init',
     'signing-gateway init --upstream http://127.0.0.1:3000',
     'signing-gateway init ../my-gateway',
     'signing-gateway init deploy/gateway.yaml --container --upstream http://contacts:3000/health',
   ],
-  async run({ args, env, out, err }) {
-    const { values, positionals } = parseArguments(args, OPTIONS);
+  async run({ env, out, err }, { values, positionals }) {
     const name = namedManifest(values, positionals);
     const isFolder = extname(name) === '';
     const file = isFolder ? join(name, DEFAULT_MANIFEST) : name;
@@ -51,7 +48,7 @@ export const verb: Verb = {
     err(`${probed}${containerNote(target, starter)}${nextSteps(file, tests, env)}`);
     return 0;
   },
-};
+});
 
 /** The address of a service and the path at which it responds. */
 interface UpstreamTarget {

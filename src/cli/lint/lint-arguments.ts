@@ -4,8 +4,8 @@ import type { Severity } from '../../engine/problem/finding.ts';
 import { DEFAULT_MAX_PROBLEMS } from '../../report/problem-groups.ts';
 import { ADDRESS_OPTIONS, readOverrides } from '../address-options.ts';
 import { MANIFEST_OPTIONS, namedManifests } from '../named-manifest.ts';
-import { parseArguments, parseChoice, parseCount, parseLimit, valueOption } from '../parse-arguments.ts';
-import { type Options, UsageError } from '../terminal.ts';
+import { parseChoice, parseCount, parseLimit, valueOption } from '../parse-arguments.ts';
+import { type Arguments, type Options, UsageError } from '../terminal.ts';
 import { OUTPUT_OPTIONS, readOutputs } from './outputs.ts';
 
 const SEVERITIES = ['error', 'warning', 'info'] as const satisfies readonly Severity[];
@@ -37,11 +37,10 @@ export const LINT_OPTIONS = {
   explain: valueOption('RULE', 'explain a rule, with examples', { choices: RULES.map(({ id }) => id) }),
 } as const satisfies Options;
 
-export type LintArguments = ReturnType<typeof parseLintArguments>;
+export type LintArguments = ReturnType<typeof readLintArguments>;
 
-/** Parses the arguments. Throws a `UsageError` if they are invalid or exclude each other. */
-export function parseLintArguments(args: readonly string[]) {
-  const { values, positionals, tokens } = parseArguments(args, LINT_OPTIONS);
+/** Reads the arguments. Throws a `UsageError` if they are invalid or exclude each other. */
+export function readLintArguments({ values, positionals, tokens }: Arguments<typeof LINT_OPTIONS>) {
   const files = namedManifests(values, positionals);
   const { fix, baseline } = values;
   const maxWarnings = values['max-warnings'];

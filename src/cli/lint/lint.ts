@@ -11,12 +11,12 @@ import { paint, pluralize } from '../../report/text.ts';
 import { formatOverrides } from '../address-options.ts';
 import { explainRule } from '../explain-rule.ts';
 import { readOrFail, readSource, readStandardInput } from '../manifest-file.ts';
-import type { Terminal, Verb } from '../terminal.ts';
+import { defineVerb, type Terminal } from '../terminal.ts';
 import { loadTested } from '../tested-manifest.ts';
 import { version } from '../version.ts';
 import { writeFileAtomic } from '../write-file-atomic.ts';
 import { newProblems, writeBaseline } from './baseline.ts';
-import { LINT_OPTIONS, type LintArguments, parseLintArguments } from './lint-arguments.ts';
+import { LINT_OPTIONS, type LintArguments, readLintArguments } from './lint-arguments.ts';
 import { formatCounts, type LintReport } from './lint-formats.ts';
 import { writeOutputs } from './outputs.ts';
 
@@ -28,7 +28,7 @@ declare const DOCS_URL: string | undefined;
 /** The address at which the folder `docs` is published. Undefined unless the build named one: the package has the pages itself. */
 const docsUrl = typeof DOCS_URL === 'string' ? DOCS_URL : undefined;
 
-export const verb: Verb = {
+export const verb = defineVerb({
   usage: 'signing-gateway lint [FILE...] [OPTIONS]',
   options: LINT_OPTIONS,
   examples: [
@@ -39,8 +39,8 @@ export const verb: Verb = {
     'signing-gateway lint --listen 0.0.0.0:8080',
     'signing-gateway lint - < gateway.yaml',
   ],
-  async run(terminal) {
-    const options = parseLintArguments(terminal.args);
+  async run(terminal, given) {
+    const options = readLintArguments(given);
     if (options.explain !== undefined) {
       terminal.out(explainRule(options.explain));
       return 0;
@@ -61,7 +61,7 @@ export const verb: Verb = {
     terminal.err(summary + formatOverrides(options.overrides));
     return isFailed ? 1 : 0;
   },
-};
+});
 
 async function lintSources(sources: readonly Source[], options: LintArguments, terminal: Terminal) {
   const results = await Promise.all(sources.map((source) => lintSource(source, options, terminal)));

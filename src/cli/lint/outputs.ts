@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import { formatOption, type parseArguments, parseFormat, valueOption } from '../parse-arguments.ts';
-import { type Options, type Terminal, UsageError } from '../terminal.ts';
+import { formatOption, parseFormat, valueOption } from '../parse-arguments.ts';
+import { type Arguments, type Options, type Terminal, UsageError } from '../terminal.ts';
 import { writeFileAtomic } from '../write-file-atomic.ts';
 import { LINT_FORMATS, type LintFormat, type LintReport } from './lint-formats.ts';
 
@@ -23,7 +23,7 @@ export const OUTPUT_OPTIONS = {
 } as const satisfies Options;
 
 /** Returns the outputs: each `-o` belongs to the `-f` before it. None may overwrite an input. The default format is `pretty`. */
-export function readOutputs(tokens: ReturnType<typeof parseArguments>['tokens'], inputs: readonly string[]): Output[] {
+export function readOutputs(tokens: Arguments<Options>['tokens'], inputs: readonly string[]): Output[] {
   const outputs: Output[] = [];
   for (const token of tokens) {
     if (token.kind !== 'option') continue;

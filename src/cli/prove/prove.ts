@@ -6,35 +6,30 @@ import { toJson } from '../../report/report.ts';
 import { paint, pluralize } from '../../report/text.ts';
 import { loadPlanned } from '../manifest-file.ts';
 import { chooseManifest, MANIFEST_OPTIONS } from '../named-manifest.ts';
-import { parseArguments } from '../parse-arguments.ts';
-import { type Options, UsageError, type Verb } from '../terminal.ts';
+import { defineVerb, UsageError } from '../terminal.ts';
 
-const OPTIONS = {
-  ...MANIFEST_OPTIONS,
-  json: { type: 'boolean', summary: 'print the result as JSON' },
-} as const satisfies Options;
-
-export const verb: Verb = {
+export const verb = defineVerb({
   usage: "signing-gateway prove 'when CONDITION require REQUIREMENT' [FILE] [--json]",
-  options: OPTIONS,
+  options: {
+    ...MANIFEST_OPTIONS,
+    json: { type: 'boolean', summary: 'print the result as JSON' },
+  },
   examples: [
     "signing-gateway prove 'when path: /internal/** require served: false'",
     "signing-gateway prove 'when upstream: identity, method: [POST, PUT] require rateLimit: any' deploy/gateway.yaml",
     "signing-gateway prove 'require access: protected' --json",
   ],
-  async run(terminal) {
-    const { args, env, out, outColour } = terminal;
-    const { values, positionals } = parseArguments(args, OPTIONS);
+  async run(terminal, { values, positionals }) {
+    const { env, out, outColour } = terminal;
     const [question, ...files] = positionals;
     if (question === undefined)
       throw new UsageError("ask a question, for example 'when path: /internal/** require served: false'");
-    const loaded = loadPlanned(chooseManifest([...(values.config ?? []), ...files]), terminal);
-    if (loaded === undefined) return 2;
+    const loaded = loadPlanned(chooseManifest([...(values.config ?? []), ...files]), terminal, 2);
     const result = resultOf(loaded, ask(loaded, question, env));
     out(values.json ? toJson(result) : formatResult(result, outColour));
     return result.holds ? 0 : 1;
   },
-};
+});
 
 function ask(...[planned, question, env]: Parameters<typeof proveQuestion>): Proof {
   try {

@@ -8,25 +8,23 @@ import { toJson } from '../../report/report.ts';
 import { loadRevision } from '../diff/revision.ts';
 import { loadPlanned } from '../manifest-file.ts';
 import { MANIFEST_OPTIONS, namedManifest } from '../named-manifest.ts';
-import { formatOption, parseArguments, parseFormat, valueOption } from '../parse-arguments.ts';
-import { type Options, UsageError, type Verb } from '../terminal.ts';
+import { formatOption, parseFormat, valueOption } from '../parse-arguments.ts';
+import { defineVerb, UsageError } from '../terminal.ts';
 import { ACCESS_FORMATS } from './access-formats.ts';
 import { formatColumns } from './columns.ts';
 
-const OPTIONS = {
-  ...MANIFEST_OPTIONS,
-  json: { type: 'boolean', summary: 'print the routes as JSON' },
-  access: { type: 'boolean', summary: 'print who may send which requests, for people who do not read the manifest' },
-  format: formatOption(ACCESS_FORMATS, 'the format of --access'),
-  from: valueOption(
-    'OLD',
-    'print only the lines of --access that differ from those of this manifest, a file or REVISION:PATH',
-  ),
-} as const satisfies Options;
-
-export const verb: Verb = {
+export const verb = defineVerb({
   usage: 'signing-gateway routes [FILE] [--json | --access [--format FORMAT] [--from OLD]]',
-  options: OPTIONS,
+  options: {
+    ...MANIFEST_OPTIONS,
+    json: { type: 'boolean', summary: 'print the routes as JSON' },
+    access: { type: 'boolean', summary: 'print who may send which requests, for people who do not read the manifest' },
+    format: formatOption(ACCESS_FORMATS, 'the format of --access'),
+    from: valueOption(
+      'OLD',
+      'print only the lines of --access that differ from those of this manifest, a file or REVISION:PATH',
+    ),
+  },
   examples: [
     'signing-gateway routes',
     'signing-gateway routes gateway.yaml | grep public',
@@ -34,9 +32,8 @@ export const verb: Verb = {
     'signing-gateway routes --access --format html > access.html',
     'signing-gateway routes --access --from main:gateway.yaml -f markdown > comment.md',
   ],
-  async run(terminal) {
-    const { args, out, outColour } = terminal;
-    const { values, positionals } = parseArguments(args, OPTIONS);
+  async run(terminal, { values, positionals }) {
+    const { out, outColour } = terminal;
     if (values.json && values.access)
       throw new UsageError('--json and --access exclude each other; remove one of them');
     const { from } = values;
@@ -46,11 +43,9 @@ export const verb: Verb = {
     if (from !== undefined && format === 'html') throw new UsageError('--from has no format html; choose another one');
     const file = namedManifest(values, positionals);
     const loaded = loadPlanned(file, terminal);
-    if (loaded === undefined) return 1;
     const { plan } = loaded;
     if (values.access) {
-      const old = from === undefined ? undefined : loadRevision(from, terminal, plan);
-      if (from !== undefined && old === undefined) return 1;
+      const old = from === undefined ? undefined : loadRevision(from, terminal, 1, plan);
       const report = { file, hash: plan.hash, rows: accessMatrix(loaded), old: old && accessMatrix(old.planned) };
       out(ACCESS_FORMATS[format](report, outColour));
     } else {
@@ -59,7 +54,7 @@ export const verb: Verb = {
     }
     return 0;
   },
-};
+});
 
 /** Formats the compiled routes as a table, in the manifest's order. */
 function formatRoutes({ routes, auth }: Pick<Plan, 'routes' | 'auth'>, colour: boolean): string {

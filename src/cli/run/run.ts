@@ -9,8 +9,8 @@ import { formatProblems } from '../../report/text.ts';
 import { ADDRESS_OPTIONS, formatOverrides, readOverrides } from '../address-options.ts';
 import { readSource } from '../manifest-file.ts';
 import { MANIFEST_OPTIONS, namedManifest } from '../named-manifest.ts';
-import { parseArguments, valueOption } from '../parse-arguments.ts';
-import type { ExitCode, OptionValues, Terminal, Verb } from '../terminal.ts';
+import { valueOption } from '../parse-arguments.ts';
+import { defineVerb, type ExitCode, InvalidFileError, type OptionValues, type Terminal } from '../terminal.ts';
 import { loadTested } from '../tested-manifest.ts';
 import { type GatewayStart, type RunningGateway, startGateway } from './start-gateway.ts';
 import { openStreams, writeNote } from './streams.ts';
@@ -24,7 +24,7 @@ export const SERVING_OPTIONS = {
 } as const;
 const OPTIONS = { ...SERVING_OPTIONS, ...CANDIDATE_OPTIONS };
 
-export const verb: Verb = {
+export const verb = defineVerb({
   usage: 'signing-gateway run [FILE] [--listen ADDRESS] [--admin ADDRESS] [--secrets-dir FOLDER] [--candidate FILE]',
   options: OPTIONS,
   examples: [
@@ -33,12 +33,11 @@ export const verb: Verb = {
     'signing-gateway run --listen 0.0.0.0:8080 --admin 127.0.0.1:9901',
     'signing-gateway run gateway.yaml --candidate next.yaml',
   ],
-  async run(terminal) {
-    const { values, positionals } = parseArguments(terminal.args, OPTIONS);
+  async run(terminal, { values, positionals }) {
     const candidate = readCandidate(values);
     return serveFile(namedManifest(values, positionals), terminal, { ...readSources(values), candidate });
   },
-};
+});
 
 /** Returns the addresses and the folder of secrets that the options name, or the default ones. */
 export function readSources(values: OptionValues<typeof SERVING_OPTIONS>) {
@@ -65,7 +64,6 @@ const SLICE_MS = 50;
 /** Serves a manifest file until `terminal.stop` is aborted. */
 export async function serveFile(file: string, terminal: Terminal, options: ServeOptions): Promise<ExitCode> {
   const initial = await loadForServing(file, terminal, options);
-  if (initial === undefined) return 1;
   // A signal that arrived while this thread was busy is delivered in the next turn of the event loop.
   await nextTurn();
   if (terminal.stop.aborted) return 0;
@@ -105,18 +103,17 @@ async function serveUntilStopped(
   log.logger.info('stopped');
 }
 
-/** Loads a manifest and runs its self-test. Prints the problems and returns `undefined` if it must not be served. */
+/** Loads a manifest and runs its self-test. Throws an `InvalidFileError` if it must not be served. */
 export async function loadForServing(
   file: string,
   terminal: Terminal,
   { overrides, secretsFolder }: Pick<ServeOptions, 'overrides' | 'secretsFolder'>,
-): Promise<PlannedManifest | undefined> {
+): Promise<PlannedManifest> {
   const environment = createFileEnvironment(file, terminal.env, overrides, createSecretReader(secretsFolder));
   const { loaded, selfTest } = await loadTested(readSource(file), environment);
   if (loaded.plan !== undefined && selfTest.problems.length === 0) return loaded;
   const { problems, sources } = loaded.plan === undefined ? loaded : selfTest;
-  terminal.err(formatProblems(problems, sources, terminal.errColour) + formatOverrides(overrides));
-  return undefined;
+  throw new InvalidFileError(formatProblems(problems, sources, terminal.errColour) + formatOverrides(overrides), 1);
 }
 
 function waitForAbort(signal: AbortSignal): Promise<void> {

@@ -4,8 +4,8 @@ import { runMutants } from '../../prove/mutation/run-mutants.ts';
 import { coverageOf, summarizeCoverage } from '../../prove/testing/coverage.ts';
 import { runTestFile, type TestResult } from '../../prove/testing/run-test-file.ts';
 import { showProgress } from '../logs/read-progress.ts';
-import { formatOption, parseArguments, parseFormat, parseLimit, valueOption } from '../parse-arguments.ts';
-import { CommandError, type Options, type OptionValues, type Terminal, UsageError, type Verb } from '../terminal.ts';
+import { formatOption, parseFormat, parseLimit, valueOption } from '../parse-arguments.ts';
+import { CommandError, defineVerb, type Options, type OptionValues, type Terminal, UsageError } from '../terminal.ts';
 import { DEFAULT_MAX_UNCOVERED, formatCoverage } from './coverage-text.ts';
 import { createMutationReport, formatScore } from './mutation-report.ts';
 import { TEST_FORMATS, type TestReport } from './test-formats.ts';
@@ -31,7 +31,7 @@ const OPTIONS = {
   config: valueOption('FILE', 'use this manifest instead of the one that the test file names', { short: 'c' }),
 } as const satisfies Options;
 
-export const verb: Verb = {
+export const verb = defineVerb({
   usage:
     'signing-gateway test [TEST-FILE] [-c FILE] [--mutate] [--max-time DURATION] [--fail-under PERCENT] [--max-uncovered N] [-f text|junit|json | --json] [--watch]',
   options: OPTIONS,
@@ -40,15 +40,14 @@ export const verb: Verb = {
     'signing-gateway test --mutate --fail-under 100',
     'signing-gateway test -f junit > report.xml',
   ],
-  async run(terminal) {
-    const { values, positionals } = parseArguments(terminal.args, OPTIONS);
+  async run(terminal, { values, positionals }) {
     const [path = DEFAULT_TEST_FILE, ...more] = positionals;
     if (more.length > 0)
       throw new UsageError(`expected one test file, got ${positionals.length}: ${positionals.join(', ')}`);
     const options = readOptions(path, values);
     return values.watch ? watch(options, terminal) : runOnce(options, terminal);
   },
-};
+});
 
 type TestOptions = ReturnType<typeof readOptions>;
 
@@ -80,7 +79,6 @@ function parseDuration(text = '10m'): number {
 /** Runs the test file once. `files` receives the text of each file by its path, or `undefined` if it could not be read. */
 async function runOnce(options: TestOptions, terminal: Terminal, files = new Map<string, string | undefined>()) {
   const tested = readTestedFiles(options, terminal, files);
-  if (tested === undefined) return 1;
   const { testFile, planned } = tested;
   const results = await runTestFile(testFile.testFile, planned);
   const coverage = summarizeCoverage(coverageOf(planned, results));
@@ -141,7 +139,7 @@ async function watch(options: TestOptions, terminal: Terminal) {
       // A missing file may come back, so keep watching.
       if (!(error instanceof CommandError)) throw error;
       terminal.err(`${error.message}\n`);
-      return 2 as const;
+      return error.code;
     });
     if (terminal.stop.aborted) return code;
     terminal.err('waiting for changes\n');

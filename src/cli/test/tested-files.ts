@@ -15,8 +15,8 @@ import {
   readTestFile,
 } from '../../prove/testing/read-test-file.ts';
 import { formatProblems } from '../../report/text.ts';
-import { readOrFail, readSource } from '../manifest-file.ts';
-import type { Terminal } from '../terminal.ts';
+import { readOrFail, readSource, requirePlan } from '../manifest-file.ts';
+import { InvalidFileError, type Terminal } from '../terminal.ts';
 
 export const DEFAULT_TEST_FILE = 'gateway.test.yaml';
 
@@ -27,32 +27,31 @@ export interface TestedFiles {
 }
 
 /**
- * Reads a test file and its manifest, or the one that replaces it. If one of them has errors, prints these and returns `undefined`.
+ * Reads a test file and its manifest, or the one that replaces it. Throws an `InvalidFileError` if one of them has errors.
  * `files` receives the text of each file by its path, or `undefined` if the file could not be read.
  */
 export function readTestedFiles(
   { path, manifest }: { readonly path: string; readonly manifest: string | undefined },
-  { err, errColour }: Terminal,
+  terminal: Terminal,
   files: Map<string, string | undefined>,
-): TestedFiles | undefined {
+): TestedFiles {
   files.set(path, undefined);
   const text = readTestText(path);
   files.set(path, text);
-  const reject = (problems: readonly Problem[], sources: Parameters<typeof formatProblems>[1] = text): undefined => {
-    err(formatProblems(problems, sources, errColour));
-  };
+  const invalid = (problems: readonly Problem[]) =>
+    new InvalidFileError(formatProblems(problems, text, terminal.errColour), 1);
   const { testFile, problems } = readTestFile({ path, text });
-  if (testFile === undefined) return reject(problems);
+  if (testFile === undefined) throw invalid(problems);
   const manifestPath = manifest ?? join(dirname(path), testFile.testFile.manifest);
   files.set(manifestPath, undefined);
   const source = manifest === undefined ? tryReadSource(manifestPath) : readSource(manifestPath);
-  if ('code' in source) return reject(manifestProblem(testFile, source.code));
+  if ('code' in source) throw invalid(manifestProblem(testFile, source.code));
   const environment = createFileEnvironment(manifestPath, testFile.testFile.environment);
-  const planned = load(source, environment);
-  for (const { path, text } of planned.sources) files.set(path, text);
-  if (planned.plan === undefined) return reject(planned.problems, planned.sources);
+  const loaded = load(source, environment);
+  for (const { path, text } of loaded.sources) files.set(path, text);
+  const planned = requirePlan(loaded, terminal);
   const unknown = toProblems(findUnknownReferences(testFile.testFile, planned), testFile.document);
-  if (unknown.length > 0) return reject(unknown);
+  if (unknown.length > 0) throw invalid(unknown);
   return { testFile, planned, readFile: environment.readFile };
 }
 

@@ -20,8 +20,7 @@ export async function runCandidate({
   onMessage,
 }: CandidateRun): Promise<CliResult> {
   let [out, err] = ['', ''];
-  const code = await main(['candidate', ...args], (verbArgs) => ({
-    args: verbArgs,
+  const code = await main(['candidate', ...args], {
     env,
     out: (text) => {
       out += text;
@@ -41,6 +40,6 @@ export async function runCandidate({
     openStreams: () => {
       throw new Error('no command of this test serves a protocol');
     },
-  }));
+  });
   return { code, out, err };
 }
