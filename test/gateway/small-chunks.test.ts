@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { ChunkCounter, type PacedSource, resumeLater } from '../../src/engine/http1/event-loop.ts';
+import { ReadPace } from '../../src/engine/http1/event-loop.ts';
 import { manifest, PUBLIC_ALL, startGateway } from '../support/gateway.ts';
 import { head, keepAliveHead, sendRequest, Wire } from '../support/raw.ts';
 import { startRawUpstream, startUpstream } from '../support/upstream.ts';
@@ -110,23 +110,27 @@ describe('one-byte chunks', () => {
 
 describe('read pacing', () => {
   it('starts only for many small chunks', () => {
-    const count = new ChunkCounter();
-    expect(count.add(4_095, 4_095)).toBe(false);
-    expect(count.add(1, 1)).toBe(true);
-    expect(count.add(4_095, 4_095)).toBe(false);
-    expect(count.add(1, 10_000_000)).toBe(false);
+    let pauses = 0;
+    const pace = new ReadPace({ updateReads: () => (pauses += 1) });
+    pace.add(4_095, 4_095);
+    pace.add(1, 10_000_000);
+    pace.add(4_095, 4_095);
+    expect([pace.isSuspended, pauses]).toEqual([false, 0]);
+    pace.add(1, 1);
+    expect([pace.isSuspended, pauses]).toEqual([true, 1]);
   });
 
   it('resumes waiting sources one at a time, in order', async () => {
     const order: string[] = [];
     await new Promise<void>((resolve) => {
-      const source = (name: string): PacedSource => ({
-        resumeReads: () => {
-          order.push(name);
+      for (const name of ['a', 'b', 'c']) {
+        const onUpdate = () => {
+          if (!pace.isSuspended) order.push(name);
           if (order.length === 3) resolve();
-        },
-      });
-      for (const name of ['a', 'b', 'c']) resumeLater(source(name));
+        };
+        const pace: ReadPace = new ReadPace({ updateReads: onUpdate });
+        pace.add(5_000, 5_000);
+      }
     });
     expect(order).toEqual(['a', 'b', 'c']);
   });

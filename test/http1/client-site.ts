@@ -1,11 +1,8 @@
 import { Duplex } from 'node:stream';
-import {
-  ClientConnection,
-  type ClientConnectionLimits,
-  type RequestHandler,
-} from '../../src/engine/http1/client-connection.ts';
+import { ClientConnection } from '../../src/engine/http1/client-connection.ts';
 import type { ClientRequest } from '../../src/engine/http1/client-request.ts';
 import type { RequestErrorKind } from '../../src/engine/http1/message-head.ts';
+import type { ClientConnectionLimits, RequestHandler } from '../../src/engine/http1/request-reader.ts';
 import type { ResponseWriter } from '../../src/engine/http1/response-writer.ts';
 
 /** A request with its complete body, as a parser reads it. */

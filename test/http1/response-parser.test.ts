@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { ChunkedDecoder } from '../../src/engine/http1/chunked-decoder.ts';
+import { BodyDecoder } from '../../src/engine/http1/body-decoder.ts';
 import { Http1Error } from '../../src/engine/http1/http1-error.ts';
 import type { ResponseHead } from '../../src/engine/http1/message-head.ts';
 import { ResponseParser } from '../../src/engine/http1/response-parser.ts';
@@ -48,9 +48,10 @@ function parse(reads: readonly Buffer[], { method = 'GET', isClosed = false } = 
     if (!(error instanceof Http1Error)) throw error;
     parsed.error = error.code;
   }
-  const { trailers, isReusable } = parser;
+  const { isReusable } = parser;
+  const { headers: trailers } = parser.body.trailers;
   if (parser.state === 'complete') parsed.end = { trailers, isReusable };
-  if (parser.state === 'upgraded') parsed.bytesAfterUpgrade = parser.bytesAfterUpgrade.toString('latin1');
+  if (parser.state === 'upgraded') parsed.bytesAfterUpgrade = parser.bytesAfterUpgrade?.toString('latin1');
   return parsed;
 }
 
@@ -162,11 +163,11 @@ describe('ResponseParser', () => {
   );
 
   it('delivers chunks of one byte once for each read', () => {
-    const delivered: string[] = [];
-    const chunks = new ChunkedDecoder((bytes) => delivered.push(bytes.toString('latin1')), 'response_malformed');
-    chunks.decode(latin1('1\r\na\r\n'.repeat(1_000)), 0);
-    chunks.decode(latin1('2\r\nbc\r\n0\r\n\r\n'), 0);
-    expect(delivered).toEqual(['a'.repeat(1_000), 'bc']);
+    const body = new BodyDecoder();
+    body.begin('chunked');
+    expect(body.decode(latin1('1\r\na\r\n'.repeat(1_000)), 0).toString()).toBe('a'.repeat(1_000));
+    expect(body.decode(latin1('2\r\nbc\r\n0\r\n\r\n'), 0).toString()).toBe('bc');
+    expect(body.isComplete).toBe(true);
   });
 
   it.each([

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { ClientConnectionLimits, ClientSocket, RequestHandler } from '../http1/client-connection.ts';
 import type { ClientRequest } from '../http1/client-request.ts';
 import { HTTP_METHODS } from '../http1/http-methods.ts';
 import type { RequestErrorKind } from '../http1/message-head.ts';
+import type { ClientConnectionLimits, ClientSocket, RequestHandler } from '../http1/request-reader.ts';
 import type { ResponseWriter } from '../http1/response-writer.ts';
 import type { Log } from '../log/log.ts';
 import type { WorkerCounter } from '../shared-memory/worker-counter.ts';

@@ -1,3 +1,4 @@
+import type { PacedSource } from './event-loop.ts';
 import { GrowingBuffer } from './growing-buffer.ts';
 import type { KnownHeaders, RequestLines } from './message-head.ts';
 import { getAllHeaders } from './raw-headers.ts';
@@ -39,18 +40,16 @@ export class ClientRequest {
   readonly framing: BodyFraming;
   /** True once the complete request has arrived. */
   isComplete: boolean;
-  readonly #onFlow: () => void;
+  readonly #connection: PacedSource;
   #sink: BodySink | undefined;
   #tap: BodyTap | undefined;
   /** Bytes that arrived before there was a reader, or while it paused. */
   #waiting: GrowingBuffer | undefined;
-  #waitingBytes = 0;
   #isPaused = false;
   #hasEnded = false;
   #isClosed = false;
 
-  /** @param onFlow called when the reader begins, pauses or resumes */
-  constructor({ method, target, version, headers, known }: RequestLines, onFlow: () => void) {
+  constructor({ method, target, version, headers, known }: RequestLines, connection: PacedSource) {
     this.method = method;
     this.url = target;
     this.httpVersion = version;
@@ -58,7 +57,7 @@ export class ClientRequest {
     this.known = known;
     this.framing = framingOf(known, version);
     this.isComplete = this.framing === undefined;
-    this.#onFlow = onFlow;
+    this.#connection = connection;
   }
 
   /** Returns all values of a header, joined by commas; `undefined` without one. @param name in lower case */
@@ -69,7 +68,7 @@ export class ClientRequest {
 
   /** True if the connection should read more of the body. */
   get mayRead(): boolean {
-    return this.#sink === undefined ? this.#waitingBytes < MAX_WAITING_BYTES : !this.#isPaused;
+    return this.#sink === undefined ? (this.#waiting?.size ?? 0) < MAX_WAITING_BYTES : !this.#isPaused;
   }
 
   /** True while a reader waits for bytes that the client has not sent. */
@@ -99,13 +98,13 @@ export class ClientRequest {
   pause(): void {
     if (this.#sink === DISCARD) return;
     this.#isPaused = true;
-    this.#onFlow();
+    this.#connection.updateReads();
   }
 
   resume(): void {
     this.#isPaused = false;
     this.#deliver();
-    this.#onFlow();
+    this.#connection.updateReads();
   }
 
   /** The connection has read bytes of the body. */
@@ -117,7 +116,6 @@ export class ClientRequest {
     }
     this.#waiting ??= new GrowingBuffer(Number.POSITIVE_INFINITY);
     this.#waiting.add(bytes);
-    this.#waitingBytes += bytes.length;
   }
 
   /** The connection has read the complete request. */
@@ -140,7 +138,6 @@ export class ClientRequest {
     if (this.#sink === undefined || this.#isPaused) return;
     const waiting = this.#waiting;
     this.#waiting = undefined;
-    this.#waitingBytes = 0;
     if (waiting !== undefined) this.#sink.onBodyData(waiting.bytes());
     if (!this.isComplete || this.#isPaused || this.#hasEnded) return;
     this.#hasEnded = true;

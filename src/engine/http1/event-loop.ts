@@ -19,7 +19,8 @@ function runTasks(): void {
 
 /** A source of bytes whose reads can be suspended. */
 export interface PacedSource {
-  resumeReads(): void;
+  /** Reads on, or pauses. */
+  updateReads(): void;
 }
 
 /** Chunks between two checks. Parsing them takes a few milliseconds. */
@@ -29,35 +30,44 @@ const SMALL_BYTES = 512;
 /** The pause between two reads of suspended sources, in which the process does all other work. */
 const REST_MS = 10;
 
-const suspended: PacedSource[] = [];
+const suspended: ReadPace[] = [];
 
 /**
- * Detects sources whose small chunks would block the event loop: one turn can deliver megabytes, and in chunks of one byte these take
- * half a second to parse. Such sources take turns, with one read of one source every `REST_MS`.
+ * Suspends the reads of a source whose small chunks would block the event loop: one turn can deliver megabytes, and in chunks of one byte
+ * these take half a second to parse. Such sources take turns, with one read of one source every `REST_MS`.
  */
-export class ChunkCounter {
+export class ReadPace {
+  isSuspended = false;
+  readonly #source: PacedSource;
   #chunks = 0;
   #bytes = 0;
 
-  /** Counts chunks. Returns true if the source must suspend its reads and call `resumeLater`. */
-  add(chunks: number, bytes: number): boolean {
+  constructor(source: PacedSource) {
+    this.#source = source;
+  }
+
+  /** Counts chunks of the latest read. */
+  add(chunks: number, bytes: number): void {
     this.#chunks += chunks;
     this.#bytes += bytes;
-    if (this.#chunks < CHUNKS_PER_CHECK) return false;
+    if (this.#chunks < CHUNKS_PER_CHECK) return;
     const areSmall = this.#bytes < this.#chunks * SMALL_BYTES;
     this.#chunks = 0;
     this.#bytes = 0;
-    return areSmall;
+    if (!areSmall || this.isSuspended) return;
+    this.isSuspended = true;
+    this.#source.updateReads();
+    if (suspended.push(this) === 1) setTimeout(resumeNext, REST_MS);
+  }
+
+  resume(): void {
+    this.isSuspended = false;
+    this.#source.updateReads();
   }
 }
 
-/** Calls `resumeReads` when it is the turn of this source. */
-export function resumeLater(source: PacedSource): void {
-  if (suspended.push(source) === 1) setTimeout(resumeNext, REST_MS);
-}
-
 function resumeNext(): void {
-  suspended.shift()?.resumeReads();
+  suspended.shift()?.resume();
   if (suspended.length > 0) setTimeout(resumeNext, REST_MS);
 }
 
@@ -168,38 +178,5 @@ export class RestartableTimeout {
       this.#state = 'stopped';
       this.#onExpired();
     });
-  }
-}
-
-/** Idle timeout when the upstream sends no `Keep-Alive` header. */
-const DEFAULT_IDLE_MS = 4_000;
-const MAX_IDLE_MS = 600_000;
-/** An idle connection expires this long before the upstream closes it, because a request takes time to arrive. */
-const MARGIN_MS = 2_000;
-const TIMEOUT = /(?:^|[,\t ])timeout=(\d{1,9})/i;
-
-/** The time for which an idle connection may be reused. */
-export class KeepAliveTimeout {
-  #header: string | undefined;
-  #ms = DEFAULT_IDLE_MS;
-  #startedAt = 0;
-
-  /**
-   * Starts the idle time. Returns false if it is over at once.
-   *
-   * @param header the upstream's `Keep-Alive` (RFC 2068 section 19.7.1.1)
-   */
-  start(header: string | undefined): boolean {
-    this.#startedAt = performance.now();
-    if (header !== this.#header) {
-      this.#header = header;
-      const seconds = TIMEOUT.exec(header ?? '')?.[1];
-      this.#ms = seconds === undefined ? DEFAULT_IDLE_MS : Math.min(Number(seconds) * 1000 - MARGIN_MS, MAX_IDLE_MS);
-    }
-    return this.#ms > 0;
-  }
-
-  get isExpired(): boolean {
-    return performance.now() - this.#startedAt > this.#ms;
   }
 }

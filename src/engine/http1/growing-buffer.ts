@@ -4,10 +4,11 @@
  * nothing. A buffer that becomes too small is freed at once instead of by garbage collection.
  */
 export class GrowingBuffer {
+  /** The bytes so far. */
+  size = 0;
   readonly #maxBytes: number;
   #first: Buffer | undefined;
   #memory: Buffer<ArrayBuffer> | undefined;
-  #size = 0;
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
@@ -15,20 +16,20 @@ export class GrowingBuffer {
 
   /** Adds a chunk. Returns false and adds nothing if the limit would be exceeded. */
   add(chunk: Buffer): boolean {
-    if (this.#size + chunk.length > this.#maxBytes) return false;
+    if (this.size + chunk.length > this.#maxBytes) return false;
     // Most bodies arrive in one chunk, which needs no copy.
-    if (this.#size === 0) this.#first = chunk;
+    if (this.size === 0) this.#first = chunk;
     else {
       if (this.#first !== undefined) this.#copy(this.#first, 0);
       this.#first = undefined;
-      this.#copy(chunk, this.#size);
+      this.#copy(chunk, this.size);
     }
-    this.#size += chunk.length;
+    this.size += chunk.length;
     return true;
   }
 
   bytes(): Buffer {
-    return this.#first ?? this.#memory?.subarray(0, this.#size) ?? Buffer.alloc(0);
+    return this.#first ?? this.#memory?.subarray(0, this.size) ?? Buffer.alloc(0);
   }
 
   #copy(chunk: Buffer, offset: number): void {

@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import { bytesSent } from '../node-internals/tcp-handle.ts';
 import type { ResponseWriter } from './response-writer.ts';
 
 /** The first bytes of every response, independent of its status. */
@@ -21,14 +22,14 @@ const MAX_ZEROS = 8;
  */
 export class HalfCloseProbe {
   readonly #socket: Duplex;
-  readonly #bytesSent: () => number;
+  readonly #carrier: Duplex;
   #sentBytes = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param bytesSent returns the bytes that the kernel has accepted */
-  constructor(socket: Duplex, bytesSent: () => number) {
+  /** @param carrier the socket of TCP below that of TLS */
+  constructor(socket: Duplex, carrier: Duplex) {
     this.#socket = socket;
-    this.#bytesSent = bytesSent;
+    this.#carrier = carrier;
   }
 
   /** Sends the status line byte by byte until the response head is ready. */
@@ -59,22 +60,22 @@ export class HalfCloseProbe {
     else this.#watchBytes();
   }
 
-  #watchChunks(response: ResponseWriter, lastBytes = this.#bytesSent(), zeros = 0): void {
+  #watchChunks(response: ResponseWriter, lastBytes = bytesSent(this.#carrier), zeros = 0): void {
     const delayMs = CHECK_MS * 2 ** Math.max(zeros - 1, 0);
     this.#timer = setTimeout(() => {
-      const isPaused = this.#bytesSent() === lastBytes && this.#socket.writableLength === 0;
+      const isPaused = bytesSent(this.#carrier) === lastBytes && this.#socket.writableLength === 0;
       const mayProbe = isPaused && zeros < MAX_ZEROS && response.isHeadWritten && !response.isEnded;
       if (mayProbe) this.#socket.write('0');
       // After a chunk, the zeros of the next size begin.
-      this.#watchChunks(response, this.#bytesSent(), isPaused ? zeros + Number(mayProbe) : 0);
+      this.#watchChunks(response, bytesSent(this.#carrier), isPaused ? zeros + Number(mayProbe) : 0);
     }, delayMs);
   }
 
   #watchBytes(): void {
-    let lastBytes = this.#bytesSent();
+    let lastBytes = bytesSent(this.#carrier);
     let idleChecks = 0;
     this.#timer = setInterval(() => {
-      const bytes = this.#bytesSent();
+      const bytes = bytesSent(this.#carrier);
       // While bytes wait, a disconnected client would reset the connection by itself.
       idleChecks = bytes === lastBytes && this.#socket.writableLength === 0 ? idleChecks + 1 : 0;
       if (idleChecks === MAX_IDLE_CHECKS) this.#socket.destroy();

@@ -13,7 +13,7 @@ export const HTTP1_ERROR_CODES = {
   request_malformed: 'the request is not valid HTTP/1.1, or can be read in two ways',
 } as const;
 
-export type Http1ErrorCode = keyof typeof HTTP1_ERROR_CODES;
+type Http1ErrorCode = keyof typeof HTTP1_ERROR_CODES;
 
 export class Http1Error extends Error {
   readonly code: Http1ErrorCode;

@@ -1,6 +1,6 @@
 import { REQUEST_METHODS } from './http-methods.ts';
 import { Http1Error } from './http1-error.ts';
-import { getAllHeaders, type RawHeaders } from './raw-headers.ts';
+import type { RawHeaders } from './raw-headers.ts';
 
 /**
  * Field lines (RFC 9112 section 5) as a regular expression for latin-1 text: no folding, and no blank before the colon. Most values have only
@@ -30,7 +30,7 @@ class FoundHeaders {
 export type KnownHeaders = Readonly<FoundHeaders>;
 
 /** The headers of a message, as received, and the known ones. */
-interface HeaderFields {
+export interface HeaderFields {
   readonly headers: string[];
   readonly known: KnownHeaders;
 }
@@ -136,7 +136,7 @@ const TARGET_START = /^(?:\/|[A-Za-z]+:\/\/|\*$)/;
 const VERSION_SHAPE = 'HTTP/0.0\r';
 
 /** One empty line may precede a request (RFC 9112 section 2.2). */
-export function withoutEmptyLine(text: string): string {
+function withoutEmptyLine(text: string): string {
   return text.startsWith('\r\n') ? text.slice(2) : text;
 }
 
@@ -155,7 +155,8 @@ export function parseRequestLines(head: string): RequestLines | MalformedPart {
 }
 
 /** Checks a complete request line, or the first part of one. Returns `undefined` if it is valid or may become so. */
-export function checkRequestLine(text: string): MalformedPart | undefined {
+export function checkRequestLine(start: string): MalformedPart | undefined {
+  const text = withoutEmptyLine(start);
   if (text.endsWith('\n')) return LINE.test(text) ? undefined : 'request_line';
   if (text === '\r') return undefined;
   const [match, method = '', version = ''] = PARTIAL_LINE.exec(text) ?? [];
@@ -164,9 +165,9 @@ export function checkRequestLine(text: string): MalformedPart | undefined {
   return isKnown ? undefined : 'message';
 }
 
-/** Checks complete field lines. */
-export function checkFieldLines(text: string): MalformedPart | undefined {
-  return FIELDS.test(text) ? undefined : 'message';
+/** True for complete field lines that are valid. */
+export function areFieldLines(text: string): boolean {
+  return FIELDS.test(text);
 }
 
 function isMethodStart(text: string): boolean {
@@ -193,8 +194,6 @@ export interface ResponseHead {
 const RESPONSE_HEAD = new RegExp(
   `^HTTP/1\\.([01]) ([1-9]\\d\\d)(?: ([\\t\\x20-\\x7e\\x80-\\xff]*))?\\r\\n${FIELD_LINES}$`,
 );
-/** The first byte may end a line that was checked before. */
-const PARTIAL_TEXT = /^\n?[\t\x20-\x7e\x80-\xff]*(?:\r\n[\t\x20-\x7e\x80-\xff]*)*\r?$/;
 const VERSION = 'HTTP/1.';
 const CONTENT_LENGTH = /^\d{1,15}$/;
 
@@ -223,34 +222,18 @@ export function parseResponseHead(text: string): ResponseHead {
   };
 }
 
+/** Checks a complete status line, or the first part of one. Returns `undefined` if it is valid or may become so. */
+export function checkStatusLine(text: string): MalformedPart | undefined {
+  const isValid = text.endsWith('\n') ? RESPONSE_HEAD.test(text) : VERSION.startsWith(text.slice(0, VERSION.length));
+  return isValid ? undefined : 'message';
+}
+
 /** Parses trailers without the empty line. Returns `undefined` for malformed ones and for framing headers, which mean nothing here. */
-export function parseTrailers(text: string): RawHeaders | undefined {
+export function parseTrailers(text: string): HeaderFields | undefined {
   if (!FIELDS.test(text)) return undefined;
-  const { headers, known } = parseFields(text, 0);
-  return known.transferEncoding === undefined && known.contentLength === undefined ? headers : undefined;
-}
-
-/**
- * Checks an incomplete head whose last read begins at `start`, so that one that cannot become valid fails at once. Looks at each byte once,
- * however small the reads are. Returns the number of bytes whose lines are checked.
- *
- * @param checked the result for the read before
- * @throws Http1Error `response_malformed`
- */
-export function checkPartialHead(bytes: Buffer, start: number, checked: number): number {
-  const before = Math.max(0, start - 1);
-  const text = bytes.toString('latin1', before);
-  const isBegun = checked > 0 || VERSION.startsWith(bytes.toString('latin1', 0, VERSION.length));
-  if (!isBegun || !PARTIAL_TEXT.test(text)) throw malformed();
-  const end = before + text.lastIndexOf('\n') + 1;
-  if (!text.includes('\n') || end <= checked) return checked;
-  if (!(checked === 0 ? RESPONSE_HEAD : FIELDS).test(bytes.toString('latin1', checked, end))) throw malformed();
-  return end;
-}
-
-/** True if headers or trailers close the connection. */
-export function hasConnectionClose(headers: RawHeaders): boolean {
-  return getAllHeaders(headers, 'connection').some((value) => CLOSE.test(value));
+  const fields = parseFields(text, 0);
+  const { transferEncoding, contentLength } = fields.known;
+  return transferEncoding === undefined && contentLength === undefined ? fields : undefined;
 }
 
 const CLOSE = /(?:^|,)[\t ]*close[\t ]*(?:,|$)/i;

@@ -3,7 +3,7 @@ import type { ClientRequest } from './client-request.ts';
 import { type RawHeaders, serializeHeaders } from './raw-headers.ts';
 
 /** The connection of a response. */
-interface ResponseConnection {
+export interface ResponseConnection {
   readonly socket: Duplex;
   /** The time for which it stays open without a request, for `Keep-Alive`; 0: no limit. A reload can change it during a request. */
   readonly keepAliveTimeoutMs: number;

@@ -2,15 +2,7 @@ import type { Duplex } from 'node:stream';
 import type { HostAddress } from '../dns/address-list.ts';
 import { interceptWriteErrors } from '../node-internals/write-errors.ts';
 import type { Dial, SocketHandler } from './dial.ts';
-import {
-  ChunkCounter,
-  type DeferredTask,
-  defer,
-  KeepAliveTimeout,
-  type PacedSource,
-  RestartableTimeout,
-  resumeLater,
-} from './event-loop.ts';
+import { type DeferredTask, defer, type PacedSource, ReadPace, RestartableTimeout } from './event-loop.ts';
 import { Http1Error } from './http1-error.ts';
 import type { ResponseHead } from './message-head.ts';
 import { ResponseParser } from './response-parser.ts';
@@ -25,6 +17,12 @@ import {
 
 /** How long to wait for an early response after a write failed. If there is one, it is in the kernel's buffer already. */
 const EARLY_RESPONSE_MS = 1_000;
+/** The time for which an idle connection may be reused if the upstream sends no `Keep-Alive`. */
+const DEFAULT_REUSE_MS = 4_000;
+const MAX_REUSE_MS = 600_000;
+/** An idle connection expires this long before the upstream closes it, because a request takes time to arrive. */
+const REUSE_MARGIN_MS = 2_000;
+const TIMEOUT = /(?:^|[,\t ])timeout=(\d{1,9})/i;
 
 interface UpstreamConnectionOptions {
   readonly dial: Dial;
@@ -45,12 +43,14 @@ type ConnectionState = 'new' | 'opening' | 'idle' | 'requested' | 'busy' | 'clos
 
 /** A connection to an upstream: one socket, which carries one HTTP/1.1 exchange at a time. */
 export class UpstreamConnection implements FlowControl, PacedSource, SocketHandler, DeferredTask, UploadListener {
+  /** True if the response of this exchange was paused: a slow client may be the reason that the upstream closed. */
+  wasPaused = false;
   readonly #options: UpstreamConnectionOptions;
   readonly #responseTimeout: RestartableTimeout;
   #idleTimeout: RestartableTimeout;
-  readonly #keepAlive = new KeepAliveTimeout();
   readonly #parser: ResponseParser;
-  readonly #chunks = new ChunkCounter();
+  /** Suspends reading while the upstream sends very small chunks. */
+  readonly #pace = new ReadPace(this);
   #state: ConnectionState = 'new';
   #socket: Duplex | undefined;
   #restoreWrites: (() => void) | undefined;
@@ -63,9 +63,10 @@ export class UpstreamConnection implements FlowControl, PacedSource, SocketHandl
   /** The response began before the request was written, so the upstream may be about to close. */
   #isEarlyResponse = false;
   #isPaused = false;
-  #wasPaused = false;
-  /** Reads are suspended, because the upstream sends very small chunks. */
-  #isSuspended = false;
+  /** The upstream's `Keep-Alive`, the time after each response for which it allows reuse, and the end of that time. */
+  #keepAlive: string | undefined;
+  #reuseMs = DEFAULT_REUSE_MS;
+  #expiresAt = Number.POSITIVE_INFINITY;
   /** The upstream closed before it had read the complete request. */
   #writeError: Error | undefined;
   #earlyResponseTimer: NodeJS.Timeout | undefined;
@@ -84,17 +85,12 @@ export class UpstreamConnection implements FlowControl, PacedSource, SocketHandl
 
   /** True if no exchange may begin: the upstream may be about to close, or the host name no longer has this address. */
   get isStale(): boolean {
-    return this.#address?.isRemoved === true || this.#keepAlive.isExpired;
+    return this.#address?.isRemoved === true || performance.now() > this.#expiresAt;
   }
 
   /** True if a reused connection received nothing in its last exchange: the upstream may have closed it earlier. */
   get mayHaveBeenStale(): boolean {
     return this.#completedExchanges > 0 && !this.#hasResponseBytes;
-  }
-
-  /** True if the response of this exchange was paused: a slow client may be the reason that the upstream closed. */
-  get wasPaused(): boolean {
-    return this.#wasPaused;
   }
 
   /** Opens the socket in advance. Otherwise the first `send` opens it. */
@@ -127,16 +123,16 @@ export class UpstreamConnection implements FlowControl, PacedSource, SocketHandl
 
   pause(): void {
     this.#isPaused = true;
-    this.#wasPaused = true;
+    this.wasPaused = true;
     this.#idleTimeout.stop();
-    this.#socket?.pause();
+    this.updateReads();
   }
 
   resume(): void {
     if (!this.#isPaused) return;
     this.#isPaused = false;
-    if (this.#parser.isInBody) this.#idleTimeout.start();
-    if (!this.#isSuspended) this.#socket?.resume();
+    if (this.#parser.state === 'body') this.#idleTimeout.start();
+    this.updateReads();
   }
 
   limitIdle(ms: number): void {
@@ -144,9 +140,10 @@ export class UpstreamConnection implements FlowControl, PacedSource, SocketHandl
     this.#idleTimeout = this.#createIdleTimeout(ms);
   }
 
-  resumeReads(): void {
-    this.#isSuspended = false;
-    if (!this.#isPaused && this.#state !== 'closed') this.#socket?.resume();
+  updateReads(): void {
+    if (this.#state === 'closed') return;
+    if (this.#isPaused || this.#pace.isSuspended) this.#socket?.pause();
+    else this.#socket?.resume();
   }
 
   /** Closes the connection without an event. */
@@ -184,16 +181,12 @@ export class UpstreamConnection implements FlowControl, PacedSource, SocketHandl
     if (head !== undefined && head !== previousHead) this.#onHead(head);
     if (state === 'complete') this.#complete();
     else if (state === 'upgraded') this.#upgrade();
-    else if (parser.isInBody) this.#continueBody(bytes.length);
+    else if (state === 'body') this.#continueBody(bytes.length);
   }
 
-  onUploadProgress(): void {
-    if (!this.#parser.isInBody) this.#startResponseTimeout();
-  }
-
-  onUploadEnd(): void {
-    this.#upload = undefined;
-    this.onUploadProgress();
+  onUploadProgress(isComplete: boolean): void {
+    if (isComplete) this.#upload = undefined;
+    if (this.#parser.state !== 'body') this.#startResponseTimeout();
   }
 
   onUploadError(error: Error): void {
@@ -204,7 +197,7 @@ export class UpstreamConnection implements FlowControl, PacedSource, SocketHandl
     this.#state = 'busy';
     this.#hasResponseBytes = false;
     this.#isEarlyResponse = false;
-    this.#wasPaused = false;
+    this.wasPaused = false;
     if (this.#idleTimeout.ms !== this.#options.idleTimeoutMs) this.limitIdle(this.#options.idleTimeoutMs);
     this.#parser.begin(request.method);
     this.#sink?.onRequestStart();
@@ -230,22 +223,15 @@ export class UpstreamConnection implements FlowControl, PacedSource, SocketHandl
   }
 
   #continueBody(size: number): void {
-    const { chunkCount } = this.#parser;
-    if (chunkCount > 0 && this.#chunks.add(chunkCount, size)) this.#suspendReads();
+    const { chunkCount } = this.#parser.body;
+    if (chunkCount > 0) this.#pace.add(chunkCount, size);
     if (!this.#isPaused) this.#idleTimeout.start();
     this.#sink?.onReadComplete();
   }
 
-  #suspendReads(): void {
-    if (this.#isSuspended) return;
-    this.#isSuspended = true;
-    this.#socket?.pause();
-    resumeLater(this);
-  }
-
   #complete(): void {
     const sink = this.#sink;
-    const { head, trailers, isReusable } = this.#parser;
+    const { head, body, isReusable } = this.#parser;
     // Unsent bytes would corrupt the next request on this connection.
     const isSent =
       !this.#isEarlyResponse && this.#socket?.writableNeedDrain === false && this.#writeError === undefined;
@@ -253,13 +239,15 @@ export class UpstreamConnection implements FlowControl, PacedSource, SocketHandl
     const mayContinue = isReusable && isSent && this.#request?.isHandshake === false;
     if (this.#isPaused) this.resume();
     this.#idleTimeout.stop();
-    const isExpired = !this.#keepAlive.start(head?.keepAlive);
+    if (head?.keepAlive !== this.#keepAlive) this.#reuseMs = reuseMs(head?.keepAlive);
+    this.#keepAlive = head?.keepAlive;
+    this.#expiresAt = performance.now() + this.#reuseMs;
     this.#request = undefined;
     this.#sink = undefined;
     this.#completedExchanges += 1;
-    if (mayContinue && !isExpired) this.#state = 'idle';
+    if (mayContinue && this.#reuseMs > 0) this.#state = 'idle';
     else this.#shut();
-    sink?.onEnd(trailers);
+    sink?.onEnd(body.trailers.headers);
   }
 
   /** Hands the socket over to the sink. */
@@ -275,7 +263,7 @@ export class UpstreamConnection implements FlowControl, PacedSource, SocketHandl
     socket.removeAllListeners('data');
     this.#restoreWrites?.();
     socket.pause();
-    if (bytesAfterUpgrade.length > 0) socket.unshift(bytesAfterUpgrade);
+    if (bytesAfterUpgrade !== undefined) socket.unshift(bytesAfterUpgrade);
     this.#release();
     sink?.onUpgrade(head, socket);
   }
@@ -308,7 +296,7 @@ export class UpstreamConnection implements FlowControl, PacedSource, SocketHandl
     this.#upload = undefined;
     this.#responseTimeout.stop();
     this.#earlyResponseTimer = setTimeout(() => {
-      if (!this.#parser.isInBody) this.#close(error);
+      if (this.#parser.state !== 'body') this.#close(error);
     }, EARLY_RESPONSE_MS);
   };
 
@@ -347,4 +335,10 @@ export class UpstreamConnection implements FlowControl, PacedSource, SocketHandl
     this.#idleTimeout.close();
     clearTimeout(this.#earlyResponseTimer);
   }
+}
+
+/** Returns the time for which an idle connection may be reused. @param header the upstream's `Keep-Alive` (RFC 2068 section 19.7.1.1) */
+function reuseMs(header: string | undefined): number {
+  const seconds = TIMEOUT.exec(header ?? '')?.[1];
+  return seconds === undefined ? DEFAULT_REUSE_MS : Math.min(Number(seconds) * 1000 - REUSE_MARGIN_MS, MAX_REUSE_MS);
 }

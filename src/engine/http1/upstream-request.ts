@@ -97,10 +97,8 @@ function formatRequestHead({ method, path, headers, isHandshake, length }: Upstr
 }
 
 export interface UploadListener {
-  /** A chunk of the body was written. */
-  onUploadProgress(): void;
-  /** The complete body was written. */
-  onUploadEnd(): void;
+  /** A chunk of the body, or the end of it, was written. */
+  onUploadProgress(isComplete: boolean): void;
   /** The body ended early, or is longer than announced. */
   onUploadError(error: Error): void;
 }
@@ -162,7 +160,7 @@ export class Upload implements DeferredTask {
     }
     socket.uncork();
     if (socket.writableNeedDrain) this.#body.pause();
-    this.#listener.onUploadProgress();
+    this.#listener.onUploadProgress(false);
   };
 
   readonly #onEnd = (): void => {
@@ -173,7 +171,7 @@ export class Upload implements DeferredTask {
     this.#writeHead();
     if (this.#length === 'chunked') this.#socket.write('0\r\n\r\n', 'latin1');
     this.#detach();
-    this.#listener.onUploadEnd();
+    this.#listener.onUploadProgress(true);
   };
 
   readonly #onError = (error: Error): void => {

@@ -1,7 +1,8 @@
 import { createRequire } from 'node:module';
 import { createServer, type Server, type ServerOpts, type Socket } from 'node:net';
 import type * as tls from 'node:tls';
-import type { CarrierSocket, ClientSocket, RequestHandler } from '../../http1/client-connection.ts';
+import type { CarrierSocket } from '../../http1/client-connection.ts';
+import type { ClientSocket, RequestHandler } from '../../http1/request-reader.ts';
 import type { ServerSettings } from '../../settings/server.ts';
 import type { ServerTls } from '../../settings/tls.ts';
 import type { WorkerCounter } from '../../shared-memory/worker-counter.ts';

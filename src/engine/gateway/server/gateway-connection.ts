@@ -1,10 +1,6 @@
 import type { Server } from 'node:net';
-import {
-  type CarrierSocket,
-  ClientConnection,
-  type ClientSocket,
-  type RequestHandler,
-} from '../../http1/client-connection.ts';
+import { type CarrierSocket, ClientConnection } from '../../http1/client-connection.ts';
+import type { ClientSocket, RequestHandler } from '../../http1/request-reader.ts';
 import type { ServerSettings } from '../../settings/server.ts';
 import { clientKey, plainAddress } from '../fairness/client-key.ts';
 
