@@ -3,7 +3,7 @@ import type { Path } from '../problem/finding.ts';
 import { withinBudget } from '../schema/cost-budget.ts';
 import type { SchemaRoot } from '../schema/schema-bundle.ts';
 import type { ValueValidator, Violation } from '../schema/value-validator.ts';
-import { findInexactNumbers } from './inexact-numbers.ts';
+import { hasInexactNumber, parseInexactNumbers } from './inexact-numbers.ts';
 import type { MediaTypes } from './media-type.ts';
 import { parseStrictJson } from './strict-json.ts';
 import { ValidationPool } from './validation-pool.ts';
@@ -75,5 +75,7 @@ export function validateJson(validateValue: ValueValidator, bytes: Buffer): read
   const parsed = parseStrictJson(bytes);
   if ('violation' in parsed) return [{ ...parsed.violation, pointer: truncatePointer(parsed.violation.pointer) }];
   const { value, longNumbers } = parsed;
-  return validateValue(value, bytes.length, longNumbers && findInexactNumbers(bytes, longNumbers, value));
+  if (longNumbers === undefined || !hasInexactNumber(bytes, longNumbers)) return validateValue(value, bytes.length);
+  const { value: holder, inexact } = parseInexactNumbers(bytes.toString());
+  return validateValue(holder, bytes.length, inexact);
 }

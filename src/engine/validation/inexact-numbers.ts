@@ -1,6 +1,5 @@
 import { charge } from '../schema/cost-budget.ts';
 import { InexactNumbers, ROOT_HOLDER } from '../schema/exact-numbers.ts';
-import { endOfString, isMemberName } from './json-scan.ts';
 
 /** Returns the inexact numbers of a value that is itself a number, such as a parameter. */
 export function inexactScalar(text: string): InexactNumbers | undefined {
@@ -12,54 +11,31 @@ export function inexactScalar(text: string): InexactNumbers | undefined {
 
 /** The cost of each number: it is printed once, and two texts are compared. */
 const NUMBER_COST = 150;
-const QUOTE = 0x22;
-const COMMA = 0x2c;
+/** The cost of each character for a parser that hands over every value. */
+const READ_COST = 5;
 
-/** Finds which long numbers of a JSON text, at these ranges, are inexact, and the objects and lists of its value that contain them. */
-export function findInexactNumbers(bytes: Buffer, ranges: readonly number[], value: unknown) {
-  const starts = new Set<number>();
+/** True if a double cannot represent some of the numbers at these ranges of a JSON text. */
+export function hasInexactNumber(bytes: Buffer, ranges: readonly number[]): boolean {
   for (let index = 0; index < ranges.length; index += 2) {
     const [start, end] = [ranges[index] as number, ranges[index + 1] as number];
     charge(NUMBER_COST + end - start);
-    if (!isExactDouble(bytes.toString('latin1', start, end))) starts.add(start);
+    if (!isExactDouble(bytes.toString('latin1', start, end))) return true;
   }
-  return starts.size === 0 ? undefined : locate(bytes, starts, value);
+  return false;
 }
 
-/** An open object or list of the text. */
-interface Level {
-  readonly holder: Record<string | number, unknown>;
-  /** The index of the current item, in a list. */
-  index: number | undefined;
-  /** Start and end of the current member's name, quotes included, in an object. */
-  name: readonly [number, number];
-}
-
-/** Walks the text and its value in parallel. The text is valid JSON without duplicate names. */
-function locate(bytes: Buffer, starts: ReadonlySet<number>, value: unknown): InexactNumbers {
-  const numbers = new InexactNumbers();
-  const levels: Level[] = [];
-  const keyIn = ({ index, name }: Level): string | number => index ?? JSON.parse(bytes.toString('utf8', ...name));
-  for (let index = 0; index < bytes.length; index += 1) {
-    const level = levels.at(-1);
-    const byte = bytes[index] as number;
-    // Brackets differ from braces in one bit.
-    const bracket = byte | 0x20;
-    if (bracket === 0x7b) {
-      const inside = level === undefined ? value : level.holder[keyIn(level)];
-      levels.push({ holder: inside as Level['holder'], index: byte === 0x5b ? 0 : undefined, name: [0, 0] });
-    } else if (bracket === 0x7d) levels.pop();
-    else if (byte === COMMA && level?.index !== undefined) level.index += 1;
-    else if (byte === QUOTE) {
-      const end = endOfString(bytes, index);
-      if (level !== undefined && isMemberName(bytes, end)) level.name = [index, end + 1];
-      index = end;
-    } else if (byte > COMMA && starts.has(index)) {
-      if (level === undefined) numbers.add(ROOT_HOLDER, '');
-      else numbers.add(level.holder, keyIn(level));
-    }
-  }
-  return numbers;
+/** Parses valid JSON without duplicate names, and finds the numbers in it that a double cannot represent. */
+export function parseInexactNumbers(text: string): { readonly value: unknown; readonly inexact: InexactNumbers } {
+  charge(READ_COST * text.length);
+  const inexact = new InexactNumbers();
+  // The third parameter is newer than the type of the reviver.
+  const note = function (this: object, key: string, inside: unknown, context?: { readonly source?: string }) {
+    if (typeof inside === 'number' && !isExactDouble(context?.source ?? '')) inexact.add(this, key);
+    return inside;
+  };
+  const value: unknown = JSON.parse(text, note);
+  if (typeof value === 'number') inexact.add(ROOT_HOLDER, '');
+  return { value, inexact };
 }
 
 /** The parts of a JSON number: sign, integer digits, fraction, exponent. */

@@ -77,7 +77,7 @@ function endOfNumber(bytes: Uint8Array, start: number): number {
 }
 
 /** Returns the index of the quote that closes the string that starts at `start`; the text's length if it is not closed. */
-export function endOfString(bytes: Uint8Array, start: number): number {
+function endOfString(bytes: Uint8Array, start: number): number {
   let index = start + 1;
   for (; index < bytes.length; index += 1) {
     const byte = bytes[index];
@@ -88,29 +88,27 @@ export function endOfString(bytes: Uint8Array, start: number): number {
 }
 
 /** True if the string that ends at `end` is a member's name. */
-export function isMemberName(bytes: Uint8Array, end: number): boolean {
+function isMemberName(bytes: Uint8Array, end: number): boolean {
   let index = end + 1;
   while (index < bytes.length && (bytes[index] as number) <= 0x20) index += 1;
   return bytes[index] === COLON;
 }
 
-const COLON_NEXT = /[\t\n\r ]*:/y;
-
 /** Returns the JSON Pointer to the first duplicate name. In a truncated text without one, it points to the next value. */
-export function duplicateNamePointer(text: string): string {
+export function duplicateNamePointer(bytes: Buffer): string {
   const open: { names: Set<string> | undefined; step: string | number }[] = [];
-  for (let index = 0; index < text.length; index += 1) {
-    const character = text[index];
+  for (let index = 0; index < bytes.length; index += 1) {
+    const byte = bytes[index] as number;
+    // Brackets differ from braces in one bit.
+    const bracket = byte | 0x20;
     const top = open.at(-1);
-    if (character === '{') open.push({ names: new Set(), step: '' });
-    else if (character === '[') open.push({ names: undefined, step: 0 });
-    else if (character === '}' || character === ']') open.pop();
-    else if (character === ',' && typeof top?.step === 'number') top.step += 1;
-    else if (character === '"') {
-      const end = endOfText(text, index);
-      COLON_NEXT.lastIndex = end + 1;
-      if (top?.names !== undefined && COLON_NEXT.test(text)) {
-        top.step = unquote(text.slice(index, end + 1));
+    if (bracket === 0x7b) open.push(byte === bracket ? { names: new Set(), step: '' } : { names: undefined, step: 0 });
+    else if (bracket === 0x7d) open.pop();
+    else if (byte === COMMA && typeof top?.step === 'number') top.step += 1;
+    else if (byte === QUOTE) {
+      const end = endOfString(bytes, index);
+      if (top?.names !== undefined && isMemberName(bytes, end)) {
+        top.step = unquote(bytes.toString('utf8', index, end + 1));
         if (top.names.has(top.step)) break;
         top.names.add(top.step);
       }
@@ -118,12 +116,6 @@ export function duplicateNamePointer(text: string): string {
     }
   }
   return open.map(({ step }) => pointerStep(step)).join('');
-}
-
-function endOfText(text: string, start: number): number {
-  let index = start + 1;
-  while (index < text.length && text[index] !== '"') index += text[index] === '\\' ? 2 : 1;
-  return index;
 }
 
 function unquote(token: string): string {

@@ -28,15 +28,11 @@ export function parseStrictJson(bytes: Buffer): StrictJsonResult {
   // Scan first: ten megabytes of brackets cost the parser a second and hundreds of megabytes.
   const { nameCount, memberCount, tooDeepAt, longNumbers } = scanJson(bytes, MAX_DEPTH);
   if (tooDeepAt !== undefined)
-    return invalid(
-      duplicateNamePointer(bytes.toString('utf8', 0, tooDeepAt)),
-      `is nested deeper than ${MAX_DEPTH} levels`,
-    );
+    return invalid(duplicateNamePointer(bytes.subarray(0, tooDeepAt)), `is nested deeper than ${MAX_DEPTH} levels`);
   if (memberCount > MAX_MEMBERS) return invalid('', `has more than ${MAX_MEMBERS} members and items`);
-  const text = bytes.toString();
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = JSON.parse(bytes.toString());
   } catch {
     // The engine's own message quotes the body.
     return invalid('', 'is not valid JSON');
@@ -44,7 +40,7 @@ export function parseStrictJson(bytes: Buffer): StrictJsonResult {
   const counted = countNames(value);
   if (typeof counted !== 'number') return { violation: counted };
   // JSON.parse keeps the last of two equal names, so the text has more names than the value.
-  if (counted !== nameCount) return invalid(duplicateNamePointer(text), 'appears twice in this object');
+  if (counted !== nameCount) return invalid(duplicateNamePointer(bytes), 'appears twice in this object');
   return { value, longNumbers };
 }
 
