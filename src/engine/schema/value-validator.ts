@@ -32,7 +32,7 @@ interface ContentValidator {
   readonly compile: () => SlicedWork<void>;
 }
 
-export type SchemaValidators = ReturnType<typeof createSchemaValidators>;
+type SchemaValidators = ReturnType<typeof createSchemaValidators>;
 
 /** The state of the schemas of a root. */
 export type SchemaCompilations = SchemaValidators['compilations'];

@@ -2,7 +2,7 @@ import type { Auth as AuthEntry, RouteEntry } from '../manifest/manifest.generat
 import { sizeBytes } from '../manifest/units.ts';
 import { errorAtKey, type Finding } from '../problem/finding.ts';
 import { type CancellablePromise, routeKeyOf, validationPool } from '../validation/body-rule.ts';
-import type { Overload } from '../validation/validation-thread.ts';
+import type { ValidationJobResult } from '../validation/validation-thread.ts';
 import {
   findTokens,
   type LoginErrorCode,
@@ -20,7 +20,7 @@ export interface LoginRule {
   readonly findTokens: (
     response: LoginResponse,
     owner: BufferOwner,
-  ) => ResponseTokens | LoginErrorCode | CancellablePromise<TokenSearchResult>;
+  ) => ResponseTokens | LoginErrorCode | CancellablePromise<ValidationJobResult>;
   /** The method of the tokens at the configured locations, and those of JWTs at other ones. */
   readonly issuers: Issuers;
   readonly otherIssuers: Issuers;
@@ -64,13 +64,6 @@ export function compileLogin(
   });
 }
 
-/** The result of a search in a worker thread. */
-interface TokenSearchResult {
-  /** `undefined` if the search did not start or took too long. */
-  readonly result: ResponseTokens | LoginErrorCode | undefined;
-  readonly overload: Overload | undefined;
-}
-
 /** The exchange that buffered bytes are counted for. */
 interface BufferOwner {
   /** The client's address. */
@@ -90,16 +83,13 @@ function createTokenSearch(locations: TokenLocations, route: string): LoginRule[
     const bytes = parts.reduce((sum, { length }) => sum + length, 0);
     if (bytes <= MAX_SYNC_BYTES) return findTokens(locations, response);
     owner.reserve(bytes);
-    const { result, cancel } = validationPool.validate({
+    return validationPool.validate({
       route,
       client: owner.client,
       root: undefined,
-      checks: [],
-      search: { locations, status, reason, headers, bodyEnd: body.length },
+      work: { kind: 'search', locations, status, reason, headers, bodyEnd: body.length },
       // The bytes are copied, since the client receives the originals.
       body: Buffer.concat(parts, bytes),
     });
-    const promise = result.then(({ searchResult, overload }) => ({ result: searchResult, overload }));
-    return Object.assign(promise, { cancel });
   };
 }

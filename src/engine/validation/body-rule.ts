@@ -7,7 +7,7 @@ import { hasInexactNumber, parseInexactNumbers } from './inexact-numbers.ts';
 import type { MediaTypes } from './media-type.ts';
 import { parseStrictJson } from './strict-json.ts';
 import { ValidationPool } from './validation-pool.ts';
-import type { Overload } from './validation-thread.ts';
+import type { ValidationJobResult } from './validation-thread.ts';
 
 export interface BodyRule {
   /** A longer body is refused as soon as its length is known. */
@@ -33,14 +33,8 @@ export interface CancellablePromise<Result = ValidationResult> extends Promise<R
   readonly cancel: () => void;
 }
 
-export interface ValidationResult {
-  /** Empty if the body is valid. */
-  readonly violations: readonly Violation[];
-  /** The validated bytes, to be used from now on; `undefined`: they are lost, and there are violations. */
-  readonly body: Buffer | undefined;
-  /** Set if nothing was validated because the threads are overloaded. */
-  readonly overload?: Overload;
-}
+/** The result: no violations if the body is valid, and the validated bytes, to be used from now on. */
+export type ValidationResult = Omit<ValidationJobResult, 'searchResult'>;
 
 /** Returns the key of the route that a path of the manifest belongs to. Routes share the threads fairly by this key. */
 export function routeKeyOf(path: Path): string {
@@ -63,10 +57,7 @@ export function createBodyValidator(
   return (body, client = '') => {
     const violations = body.length > MAX_SYNC_BYTES ? undefined : withinBudget(() => validateJson(validateValue, body));
     if (violations !== undefined) return { violations, body };
-    const checks = [{ path, end: body.length }];
-    const { result, cancel } = validationPool.validate({ route, client, root, checks, body });
-    const validated = result.then(({ violations: [first = []], ...rest }) => ({ ...rest, violations: first }));
-    return Object.assign(validated, { cancel });
+    return validationPool.validate({ route, client, root, work: { kind: 'body', path }, body });
   };
 }
 

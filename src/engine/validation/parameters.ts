@@ -5,18 +5,15 @@ import { suggestion } from '../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding.ts';
 import type { Pattern } from '../routing/pattern.ts';
 import { withinBudget } from '../schema/cost-budget.ts';
-import type { SchemaRoot } from '../schema/schema-bundle.ts';
 import type { SchemaCompiler } from '../schema/schema-compiler.ts';
 import type { Violation } from '../schema/value-validator.ts';
-import { type CancellablePromise, routeKeyOf } from './body-rule.ts';
+import { type CancellablePromise, routeKeyOf, validationPool } from './body-rule.ts';
 import { type Parameter, parameterFindings } from './parameter-findings.ts';
 import {
   createParameterValidator,
-  type DeferredValues,
   MAX_VIOLATIONS,
   type ParametersCheck,
   type ParameterValidator,
-  validateDeferred,
 } from './parameter-value.ts';
 import { compileQuery } from './query.ts';
 
@@ -42,6 +39,9 @@ export interface PathValueRule {
   readonly isValid: (value: string) => boolean | undefined;
 }
 
+/** The parts of the schema compiler that parameters need. */
+type ParameterSchemas = Pick<SchemaCompiler, 'root' | 'compile' | 'typesAt' | 'listedValuesAt'>;
+
 const RULE = 'parameters';
 
 /** Compiles the rules of a route for path parameters, query and headers. */
@@ -49,13 +49,12 @@ export function compileParameters(
   entry: RouteEntry,
   pattern: Pattern,
   path: Path,
-  schemas: SchemaCompiler | undefined,
+  schemas: ParameterSchemas | undefined,
   findings: Finding[],
 ): ParameterRules {
   const { params, query, headers } = entry;
-  const deferred: DeferredValues = { values: undefined };
   const validatorsOf = (kind: Parameter['kind'], section: ParameterSection) =>
-    compileValidators(kind, section, path, schemas, findings, deferred);
+    compileValidators(kind, section, path, schemas, findings);
   const paramValidators = params && validatorsOf('params', params);
   const rules = [
     paramValidators && compileParams(paramValidators, pattern, path, findings),
@@ -71,26 +70,26 @@ export function compileParameters(
     }
   }
   const pathValues = compilePathValues(paramValidators ?? new Map(), pattern, path, schemas);
-  return createParameterRules(
-    rules,
-    pathValues,
-    { route: routeKeyOf(path), root: schemas?.root as SchemaRoot },
-    deferred,
-  );
+  return createParameterRules(rules, pathValues, path, schemas?.root);
 }
 
 /** A function of its own, because closures beside the compiler would keep it in memory, and with it the plan before this one. */
 function createParameterRules(
   rules: readonly ParametersCheck[],
   pathValues: ParameterRules['pathValues'],
-  job: { readonly route: string; readonly root: SchemaRoot },
-  deferred: DeferredValues,
+  path: Path,
+  root: ParameterSchemas['root'] | undefined,
 ): ParameterRules {
-  const validate: ParametersCheck = (requestPath, query, headers) =>
-    rules.flatMap((rule) => rule(requestPath, query, headers)).slice(0, MAX_VIOLATIONS);
-  const validateWithinBudget: ParameterRules['validateWithinBudget'] = (requestPath, query, headers, client) =>
-    withinBudget(() => validate(requestPath, query, headers)) ??
-    validateDeferred({ ...job, client }, deferred, () => validate(requestPath, query, headers));
+  const validate: ParametersCheck = (...request) => rules.flatMap((rule) => rule(...request)).slice(0, MAX_VIOLATIONS);
+  const route = routeKeyOf(path);
+  const validateWithinBudget: ParameterRules['validateWithinBudget'] = (requestPath, query, headers, client) => {
+    const request = [requestPath, query, headers] as const;
+    const work = { kind: 'parameters', routeIndex: Number(path[1]), request } as const;
+    return (
+      withinBudget(() => validate(...request)) ??
+      validationPool.validate({ route, client, root, work, body: Buffer.alloc(0) })
+    );
+  };
   return { validate, validateWithinBudget, pathValues };
 }
 
@@ -103,9 +102,8 @@ function compileValidators(
   kind: Parameter['kind'],
   { properties, required = [] }: ParameterSection,
   path: Path,
-  schemas: SchemaCompiler | undefined,
+  schemas: ParameterSchemas | undefined,
   findings: Finding[],
-  deferred: DeferredValues,
 ): Map<string, ParameterValidator> {
   const validators = new Map<string, ParameterValidator>();
   for (const name of Object.keys(properties)) {
@@ -113,7 +111,7 @@ function compileValidators(
     const compiled = schemas?.compile(at, findings);
     if (compiled === undefined || schemas === undefined) continue;
     const types = schemas.typesAt(at);
-    const validate = createParameterValidator({ validate: compiled, path: at, types }, deferred);
+    const validate = createParameterValidator({ validate: compiled, types });
     const parameter = { kind, path: at, types, isRequired: required.includes(name), validate };
     findings.push(...parameterFindings(schemas.root, parameter));
     validators.set(name, validate);
@@ -152,7 +150,7 @@ function compilePathValues(
   validators: ReadonlyMap<string, ParameterValidator>,
   pattern: Pattern,
   path: Path,
-  schemas: SchemaCompiler | undefined,
+  schemas: ParameterSchemas | undefined,
 ): ParameterRules['pathValues'] {
   const rules = new Map<number, PathValueRule>();
   for (const [index, segment] of pattern.entries()) {

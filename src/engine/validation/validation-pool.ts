@@ -1,11 +1,5 @@
 import { FairQueue } from './fair-queue.ts';
-import {
-  type Overload,
-  PendingJob,
-  type ValidationJob,
-  type ValidationJobResult,
-  ValidationThread,
-} from './validation-thread.ts';
+import { type Overload, type ValidationJob, type ValidationJobResult, ValidationThread } from './validation-thread.ts';
 
 export interface ValidationPoolLimits {
   /** At least two: no route may use all of them, so a slow schema leaves one to the other routes. */
@@ -31,6 +25,17 @@ const LIMITS: ValidationPoolLimits = {
   queueLimit: 256,
   abandonedGraceMs: 250,
 };
+
+/** A job in the pool: it waits, then runs, and ends once. */
+interface PendingJob extends ValidationJob {
+  readonly settled: PromiseWithResolvers<ValidationJobResult>;
+  /** Limits the time in the queue, then the time of the run. */
+  timer?: NodeJS.Timeout;
+  /** The start of the wait, then the start of the run. */
+  since: number;
+  isAbandoned: boolean;
+}
+
 /** The shares of the queue that one client and one route may use once it is half full. */
 const CLIENT_SHARE = 1 / 8;
 const ROUTE_SHARE = 1 / 4;
@@ -43,7 +48,7 @@ const ROUTE_SHARE = 1 / 4;
 export class ValidationPool {
   readonly #limits: ValidationPoolLimits;
   readonly #queue = new FairQueue<PendingJob>();
-  readonly #threads = new Map<ValidationThread, PendingJob | undefined>();
+  readonly #threads = new Set<ValidationThread<PendingJob>>();
   readonly #refused: Record<Overload, number> = { queue_full: 0, queue_share: 0, queue_wait: 0 };
   #started = 0;
   #waitedMs = 0;
@@ -69,20 +74,21 @@ export class ValidationPool {
     };
   }
 
-  /** Validates in a thread. `cancel` drops the job of a client that has disconnected. */
-  validate(job: ValidationJob): { readonly result: Promise<ValidationJobResult>; readonly cancel: () => void } {
-    const pending = new PendingJob(job);
+  /** Runs a job in a thread. `cancel` drops the job of a client that has disconnected. */
+  validate(job: ValidationJob): Promise<ValidationJobResult> & { readonly cancel: () => void } {
+    const settled = Promise.withResolvers<ValidationJobResult>();
+    const pending: PendingJob = { ...job, settled, since: performance.now(), isAbandoned: false };
     const overload = this.#overloadFor(job);
     if (overload === undefined) {
       this.#queue.add(pending);
       pending.timer = setTimeout(() => this.#refuse(pending, 'queue_wait'), this.#limits.queueTimeoutMs);
       this.#startNext();
     } else this.#refuse(pending, overload);
-    return { result: pending.result, cancel: () => this.#cancel(pending) };
+    return Object.assign(settled.promise, { cancel: () => this.#cancel(pending) });
   }
 
   get #running(): PendingJob[] {
-    return [...this.#threads.values()].filter((pending) => pending !== undefined);
+    return [...this.#threads].flatMap(({ job }) => job ?? []);
   }
 
   #overloadFor({ client, route }: ValidationJob): Overload | undefined {
@@ -98,7 +104,7 @@ export class ValidationPool {
   #refuse(pending: PendingJob, overload: Overload): void {
     this.#queue.remove(pending);
     this.#refused[overload] += 1;
-    pending.end({ violations: [], body: pending.job.body, overload });
+    settle(pending, { violations: [], body: pending.body, overload });
   }
 
   #startNext(): void {
@@ -112,14 +118,17 @@ export class ValidationPool {
     this.#startNext();
   }
 
-  #freeThread(): ValidationThread | undefined {
-    for (const thread of this.#threads.keys()) if (thread.isFree) return thread;
+  #freeThread(): ValidationThread<PendingJob> | undefined {
+    for (const thread of this.#threads) if (thread.isFree) return thread;
     if (this.#threads.size >= this.#limits.threads && !this.#mayStartSpare()) return undefined;
-    const thread: ValidationThread = new ValidationThread(() => {
-      this.#threads.delete(thread);
+    const thread = new ValidationThread<PendingJob>((pending, result) => {
+      if (thread.state === 'ended') this.#threads.delete(thread);
+      if (pending !== undefined && result === undefined && !pending.isAbandoned) this.#timedOut += 1;
+      if (pending !== undefined) settle(pending, result ?? { violations: [TIMED_OUT], body: undefined });
       this.#startNext();
+      if (thread.isFree && this.#threads.size > this.#limits.threads) thread.end();
     });
-    this.#threads.set(thread, undefined);
+    this.#threads.add(thread);
     return thread;
   }
 
@@ -135,28 +144,20 @@ export class ValidationPool {
     return false;
   }
 
-  #run(thread: ValidationThread, pending: PendingJob): void {
+  #run(thread: ValidationThread<PendingJob>, pending: PendingJob): void {
     const now = performance.now();
     this.#started += 1;
     this.#waitedMs += now - pending.since;
     pending.since = now;
-    pending.thread = thread;
     clearTimeout(pending.timer);
     pending.timer = setTimeout(() => thread.end(), this.#limits.jobTimeoutMs);
-    this.#threads.set(thread, pending);
-    thread.run(pending.job, (result) => {
-      if (this.#threads.has(thread)) this.#threads.set(thread, undefined);
-      if (result === undefined && !pending.isAbandoned) this.#timedOut += 1;
-      pending.end(result ?? { violations: [[TIMED_OUT]], body: undefined });
-      this.#startNext();
-      if (thread.isFree && this.#threads.size > this.#limits.threads) thread.end();
-    });
+    thread.run(pending);
   }
 
   #cancel(pending: PendingJob): void {
-    const { thread } = pending;
-    if (this.#queue.remove(pending)) pending.end({ violations: [], body: undefined });
-    else if (thread === undefined || this.#threads.get(thread) !== pending) return;
+    const thread = [...this.#threads].find(({ job }) => job === pending);
+    if (this.#queue.remove(pending)) settle(pending, { violations: [], body: undefined });
+    else if (thread === undefined) return;
     else {
       const restMs = Math.max(0, this.#limits.abandonedGraceMs - (performance.now() - pending.since));
       pending.isAbandoned = true;
@@ -165,6 +166,12 @@ export class ValidationPool {
     }
     this.#abandoned += 1;
   }
+}
+
+function settle({ settled, timer }: PendingJob, result: ValidationJobResult | Error): void {
+  clearTimeout(timer);
+  if (result instanceof Error) settled.reject(result);
+  else settled.resolve(result);
 }
 
 const TIMED_OUT = { pointer: '', message: 'takes too long to validate' };

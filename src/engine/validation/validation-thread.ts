@@ -6,16 +6,21 @@ import type { SchemaRoot } from '../schema/schema-bundle.ts';
 import type { Violation } from '../schema/value-validator.ts';
 import type { LoginErrorCode, LoginResponse, ResponseTokens, TokenLocations } from '../tokens/find-tokens.ts';
 import type { FairQueueItem } from './fair-queue.ts';
+import type { ParametersCheck } from './parameter-value.ts';
 
-/** A JSON text and the schema that it must meet. */
-interface SchemaCheck {
-  readonly path: Path;
-  /** The end of the text; it starts at the end of the previous one. */
-  readonly end: number;
-}
+/** The work of a job: a JSON body and the path of its schema, the parameters of a request, or a response to search for tokens. */
+type ValidationWork =
+  | { readonly kind: 'body'; readonly path: Path }
+  | {
+      readonly kind: 'parameters';
+      readonly routeIndex: number;
+      readonly request: Readonly<Parameters<ParametersCheck>>;
+    }
+  | ResponseSearch;
 
-/** A response to search for tokens. Its bytes are the decoded body, followed by the encoded body if it differs. */
+/** A response to search for tokens. The bytes of its job are the decoded body, followed by the encoded body if it differs. */
 export interface ResponseSearch extends Pick<LoginResponse, 'status' | 'reason' | 'headers'> {
+  readonly kind: 'search';
   readonly locations: TokenLocations;
   /** The end of the decoded body. */
   readonly bodyEnd: number;
@@ -25,70 +30,81 @@ export interface ValidationWorkerRequest {
   /** Identifies the root; the root itself is sent with the first request that needs it. */
   readonly rootId: number | undefined;
   readonly root: SchemaRoot | undefined;
-  readonly checks: readonly SchemaCheck[];
-  readonly search: ResponseSearch | undefined;
+  readonly work: ValidationWork;
   /** Transferred; the response transfers it back. */
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
 export interface ValidationWorkerResponse {
-  readonly violations: readonly (readonly Violation[])[];
-  readonly searchResult: ResponseTokens | LoginErrorCode | undefined;
+  readonly violations: readonly Violation[];
+  /** The result of a search. */
+  readonly searchResult?: ResponseTokens | LoginErrorCode;
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
 /** The number of manifests whose schemas a thread caches: after a reload, requests with the old plan are still running. */
 export const MAX_CACHED_ROOTS = 2;
 
-/** A job for another thread: texts of a body or of parameters to validate, or a response to search for tokens. */
 export interface ValidationJob extends FairQueueItem {
+  /** The schemas; `undefined` for a search. */
   readonly root: SchemaRoot | undefined;
-  readonly checks: readonly SchemaCheck[];
-  readonly search?: ResponseSearch;
-  /** Its memory is transferred to the thread, not copied. */
+  readonly work: ValidationWork;
+  /** Its memory is transferred to the thread, not copied. Empty for parameters. */
   readonly body: Buffer;
 }
 
-/** Receives the result; `undefined`: the thread was terminated, and the body is lost. */
-type OnDone = (result: ValidationJobResult | Error | undefined) => void;
+/** The reason why a job did not run: the queue is full, its client's or route's share of it is, or the job waited too long. */
+export type Overload = 'queue_full' | 'queue_share' | 'queue_wait';
+
+export interface ValidationJobResult extends Omit<ValidationWorkerResponse, 'bytes'> {
+  /** The bytes of the job; `undefined` if they are lost. */
+  readonly body: Buffer | undefined;
+  /** The job did not run: nothing was validated. */
+  readonly overload?: Overload;
+}
 
 /** A thread that runs one job at a time, which limits the total memory. */
-export class ValidationThread {
+export class ValidationThread<Job extends ValidationJob> {
+  /** The running job. */
+  job: Job | undefined;
+  state: 'usable' | 'ending' | 'ended' = 'usable';
   readonly #worker: Worker;
   readonly #sentRootIds: number[] = [];
-  #onDone: OnDone | undefined;
-  #isEnding = false;
 
-  /** @param onEnd called once, when the thread has terminated */
-  constructor(onEnd: () => void) {
+  /** @param onDone called when a job is done, and once when the thread has ended. Without a result, the body of the job is lost. */
+  constructor(onDone: (job: Job | undefined, result?: ValidationJobResult | Error) => void) {
+    const done = (result?: ValidationJobResult | Error) => {
+      const { job } = this;
+      this.job = undefined;
+      onDone(job, result);
+    };
     // The extension of this file: sources run as `.ts`, the build as `.js`.
     const file = new URL(`./validation-worker${extname(import.meta.url)}`, import.meta.url);
     this.#worker = new Worker(file, { name: 'validation', execArgv: [] });
-    this.#worker.on('message', ({ bytes, ...results }: ValidationWorkerResponse) => {
-      this.#done({ ...results, body: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length) });
-    });
+    this.#worker.on('message', ({ bytes, ...results }: ValidationWorkerResponse) =>
+      done({ ...results, body: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length) }),
+    );
     // The thread ran out of memory, for example.
     this.#worker.on('error', (error: Error) => {
-      this.#isEnding = true;
-      this.#done(error);
+      this.state = 'ending';
+      done(error);
     });
     this.#worker.on('exit', () => {
-      this.#isEnding = true;
-      onEnd();
-      this.#done(undefined);
+      this.state = 'ended';
+      done();
     });
     // An idle thread must not keep the process alive. Listeners do, so this call follows them.
     this.#worker.unref();
   }
 
   get isFree(): boolean {
-    return this.#onDone === undefined && !this.#isEnding;
+    return this.job === undefined && this.state === 'usable';
   }
 
-  run({ root, checks, search, body }: ValidationJob, onDone: OnDone): void {
-    this.#onDone = onDone;
-    const bytes = unsharedBytes(body);
-    const request: ValidationWorkerRequest = { ...this.#rootFields(root), checks, search, bytes };
+  run(job: Job): void {
+    this.job = job;
+    const bytes = unsharedBytes(job.body);
+    const request: ValidationWorkerRequest = { ...this.#rootFields(job.root), work: job.work, bytes };
     this.#worker.postMessage(request, [bytes.buffer]);
   }
 
@@ -104,14 +120,8 @@ export class ValidationThread {
 
   /** Terminates the thread and its job: running JavaScript cannot be interrupted in another way. */
   end(): void {
-    this.#isEnding = true;
+    this.state = 'ending';
     void this.#worker.terminate();
-  }
-
-  #done(result: Parameters<OnDone>[0]): void {
-    const onDone = this.#onDone;
-    this.#onDone = undefined;
-    onDone?.(result);
   }
 }
 
@@ -127,46 +137,3 @@ function unsharedBytes(body: Buffer): Uint8Array<ArrayBuffer> {
 
 const rootIds = new WeakMap<SchemaRoot, number>();
 let lastRootId = 0;
-
-/** The reason why a job did not run: the queue is full, its client's or route's share of it is, or the job waited too long. */
-export type Overload = 'queue_full' | 'queue_share' | 'queue_wait';
-
-export interface ValidationJobResult {
-  readonly violations: ValidationWorkerResponse['violations'];
-  /** The result of the search; `undefined` if there was none, or it did not finish. */
-  readonly searchResult?: ResponseTokens | LoginErrorCode | undefined;
-  /** The bytes of the job; `undefined` if they are lost. */
-  readonly body: Buffer | undefined;
-  /** The job did not run: nothing was validated. */
-  readonly overload?: Overload;
-}
-
-/** A job in the pool: it waits, then runs, and ends once. */
-export class PendingJob implements FairQueueItem {
-  readonly job: ValidationJob;
-  readonly route: string;
-  readonly client: string;
-  /** Limits the time in the queue, then the time of the run. */
-  timer: NodeJS.Timeout | undefined;
-  thread: ValidationThread | undefined;
-  isAbandoned = false;
-  /** The start of the wait, then the start of the run. */
-  since = performance.now();
-  readonly #settled = Promise.withResolvers<ValidationJobResult>();
-
-  constructor(job: ValidationJob) {
-    this.job = job;
-    this.route = job.route;
-    this.client = job.client;
-  }
-
-  get result(): Promise<ValidationJobResult> {
-    return this.#settled.promise;
-  }
-
-  end(result: ValidationJobResult | Error): void {
-    clearTimeout(this.timer);
-    if (result instanceof Error) this.#settled.reject(result);
-    else this.#settled.resolve(result);
-  }
-}

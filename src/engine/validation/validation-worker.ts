@@ -1,7 +1,13 @@
 import { parentPort } from 'node:worker_threads';
-import { createSchemaValidators, type SchemaValidators } from '../schema/value-validator.ts';
+import { getOrCreate } from '../get-or-create.ts';
+import { readPattern } from '../routing/pattern.ts';
+import type { SchemaRoot } from '../schema/schema-bundle.ts';
+import { typesAt } from '../schema/schema-walk.ts';
+import { createSchemaValidators } from '../schema/value-validator.ts';
 import { findTokens } from '../tokens/find-tokens.ts';
 import { validateJson } from './body-rule.ts';
+import type { ParametersCheck } from './parameter-value.ts';
+import { compileParameters } from './parameters.ts';
 import {
   MAX_CACHED_ROOTS,
   type ResponseSearch,
@@ -10,30 +16,43 @@ import {
 } from './validation-thread.ts';
 
 /** The schemas of recent manifests, by the ids of their roots. This worker handles one request of `ValidationThread` at a time. */
-const validatorsByRoot = new Map<number, SchemaValidators>();
+const schemasByRoot = new Map<number, ReturnType<typeof createThreadSchemas>>();
 
 parentPort?.on('message', (request: ValidationWorkerRequest) => {
-  const { bytes, search } = request;
-  const all = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-  const searchResult = search === undefined ? undefined : findTokensIn(all, search);
-  parentPort?.postMessage(
-    { violations: validate(all, request), searchResult, bytes } satisfies ValidationWorkerResponse,
-    [bytes.buffer],
-  );
+  const { bytes } = request;
+  const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  parentPort?.postMessage({ ...run(request, body), bytes } satisfies ValidationWorkerResponse, [bytes.buffer]);
 });
 
-function validate(all: Buffer, { rootId, root, checks }: ValidationWorkerRequest) {
-  if (rootId === undefined) return [];
-  if (root !== undefined) validatorsByRoot.set(rootId, createSchemaValidators(root));
-  for (const id of validatorsByRoot.keys()) if (validatorsByRoot.size > MAX_CACHED_ROOTS) validatorsByRoot.delete(id);
-  const validators = validatorsByRoot.get(rootId);
-  if (validators === undefined) throw new Error('the request names schemas that were never sent');
-  let start = 0;
-  return checks.map(({ path, end }) => {
-    const text = all.subarray(start, end);
-    start = end;
-    return validateJson(validators.validatorAt(path), text);
-  });
+function run({ rootId = 0, root, work }: ValidationWorkerRequest, body: Buffer) {
+  if (work.kind === 'search') return { violations: [], searchResult: findTokensIn(body, work) };
+  if (root !== undefined) schemasByRoot.set(rootId, createThreadSchemas(root));
+  for (const id of schemasByRoot.keys()) if (schemasByRoot.size > MAX_CACHED_ROOTS) schemasByRoot.delete(id);
+  const schemas = schemasByRoot.get(rootId);
+  if (schemas === undefined) throw new Error('the request names schemas that were never sent');
+  if (work.kind === 'body') return { violations: validateJson(schemas.validatorAt(work.path), body) };
+  return { violations: schemas.parametersOf(work.routeIndex)(...work.request) };
+}
+
+/** The serving thread has compiled the same schemas and routes, so the findings are known. */
+function createThreadSchemas(root: SchemaRoot) {
+  const { validatorAt } = createSchemaValidators(root);
+  const schemas = {
+    root,
+    compile: validatorAt,
+    typesAt: typesAt.bind(undefined, root),
+    listedValuesAt: () => new Set<string>(),
+  };
+  const checks = new Map<number, ParametersCheck>();
+  const parametersOf = (index: number) =>
+    getOrCreate(checks, index, () => {
+      const entry = root.routes[index];
+      const pattern = entry && readPattern(entry.path, () => undefined);
+      if (entry === undefined || pattern === undefined)
+        throw new Error('the request names a route that was never sent');
+      return compileParameters(entry, pattern, ['routes', index], schemas, []).validate;
+    });
+  return { validatorAt, parametersOf };
 }
 
 function findTokensIn(all: Buffer, { locations, bodyEnd, ...head }: ResponseSearch) {

@@ -69,10 +69,10 @@ function bodyAt({ root, validatorAt }: SchemaSide, path: Path): ComparedSchema {
 /** Validates texts as the gateway validates a parameter. A text that no test case can send as a path parameter is not valid. */
 function parameterAt({ root, validatorAt }: SchemaSide, path: Path): ComparedSchema {
   const validateValue = validatorAt(path);
-  const validate = createParameterValidator(
-    { validate: (value) => validateValue(value, Number.POSITIVE_INFINITY), path, types: typesAt(root, path) },
-    { values: undefined },
-  );
+  const validate = createParameterValidator({
+    validate: (value) => validateValue(value, Number.POSITIVE_INFINITY),
+    types: typesAt(root, path),
+  });
   const isInPath = path.includes('params');
   return comparedSchema(root, path, (value) => {
     if (value === null || typeof value === 'object') return false;

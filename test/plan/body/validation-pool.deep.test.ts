@@ -21,12 +21,8 @@ const slowBody = () => text('a'.repeat(5_000_000));
 function poolOf(limits: Partial<ValidationPoolLimits> = {}) {
   const pool = new ValidationPool(limits);
   const start = (root: SchemaRoot, body: Buffer, { route = 'a', client = 'c' } = {}) =>
-    pool.validate({ route, client, root, body, checks: [{ path: PATH, end: body.length }] });
-  const validate = async (root: SchemaRoot, body: Buffer, owner?: { route?: string; client?: string }) => {
-    const { violations, ...rest } = await start(root, body, owner).result;
-    return { ...rest, violations: violations[0] ?? [] };
-  };
-  return { pool, start, validate };
+    pool.validate({ route, client, root, body, work: { kind: 'body', path: PATH } });
+  return { pool, start, validate: start };
 }
 
 describe('a body that another thread validates', () => {
@@ -95,9 +91,9 @@ test('an idle thread does not keep its process alive', async () => {
   const program = `
     import { ValidationPool } from '${file}';
     const root = { schemas: { A: { type: 'array' } }, routes: [], files: {} };
-    const job = { route: 'a', client: 'c', root, checks: [{ path: ['schemas', 'A'], end: 1 }], body: Buffer.from('1') };
-    const { violations } = await new ValidationPool().validate(job).result;
-    console.log(violations[0][0].message);
+    const job = { route: 'a', client: 'c', root, work: { kind: 'body', path: ['schemas', 'A'] }, body: Buffer.from('1') };
+    const { violations } = await new ValidationPool().validate(job);
+    console.log(violations[0].message);
   `;
   const child = spawn(process.execPath, ['--input-type=module', '--eval', program], { timeout: scaledMs(20_000) });
   const [chunk] = (await once(child.stdout, 'data')) as [Buffer];
@@ -121,7 +117,7 @@ describe('a body whose client disconnects', () => {
     expect(pool.status).toMatchObject({ busy: 1, waiting: 30 });
     for (const { cancel } of waiting) cancel();
     expect(pool.status).toMatchObject({ busy: 1, waiting: 0, abandoned: 30 });
-    await Promise.all(waiting.map(({ result }) => result));
+    await Promise.all(waiting);
     // The pool terminates the thread long before the job would finish.
     running.cancel();
     running.cancel();
@@ -131,11 +127,11 @@ describe('a body whose client disconnects', () => {
 
   test('does not terminate a thread that is about to finish', async () => {
     const { start, pool } = poolOf({ abandonedGraceMs: 60_000, jobTimeoutMs: 60_000 });
-    const { result, cancel } = start(LIST, text([1]));
-    cancel();
-    expect((await result).violations).toEqual([[]]);
+    const result = start(LIST, text([1]));
+    result.cancel();
+    expect((await result).violations).toEqual([]);
     expect(pool.status).toMatchObject({ threads: 1, busy: 0 });
-    cancel();
+    result.cancel();
     expect(pool.status.abandoned).toBe(1);
   });
 });
@@ -147,7 +143,7 @@ describe('the queue', () => {
     expect((await validate(LIST, text([1]), { route: 'b' })).violations).toEqual([]);
     expect((await validate(LIST, text([1]), { route: 'c' })).violations).toEqual([]);
     for (const { cancel } of slow) cancel();
-    await Promise.all(slow.map(({ result }) => result));
+    await Promise.all(slow);
   });
 
   test('starts spare threads while slow schemas of several routes block the others', async () => {
@@ -162,7 +158,7 @@ describe('the queue', () => {
     await pause(100);
     expect(pool.status).toMatchObject({ threads: 4, busy: 4, waiting: 1 });
     for (const { cancel } of slow) cancel();
-    await Promise.all([...slow.map(({ result }) => result), last.result]);
+    await Promise.all([...slow, last]);
     await eventually('the spare threads end', () => pool.status.threads <= 2);
   });
 
@@ -176,10 +172,10 @@ describe('the queue', () => {
     expect(pool.status).toMatchObject({ waiting: 12, refused: { queue_full: 0, queue_share: 2 } });
     for (let index = 0; index < 5; index += 1) add(`route ${index}`, `client ${index}`);
     expect(pool.status).toMatchObject({ waiting: 16, refused: { queue_full: 1, queue_share: 2 } });
-    const refused = await jobs.at(-1)?.result;
+    const refused = await jobs.at(-1);
     expect([refused?.overload, refused?.body?.toString()]).toEqual(['queue_full', '[1]']);
     for (const { cancel } of jobs) cancel();
-    await Promise.all(jobs.map(({ result }) => result));
+    await Promise.all(jobs);
     expect(pool.status).toMatchObject({ waiting: 0 });
   });
 
@@ -187,9 +183,9 @@ describe('the queue', () => {
     const { start, pool } = poolOf({ jobTimeoutMs: 60_000, queueTimeoutMs: 20 });
     const running = start(SLOW, slowBody());
     const waiting = start(SLOW, Buffer.from('[1]'));
-    expect(await waiting.result).toEqual({ violations: [], body: Buffer.from('[1]'), overload: 'queue_wait' });
+    expect(await waiting).toEqual({ violations: [], body: Buffer.from('[1]'), overload: 'queue_wait' });
     expect(pool.status.refused).toEqual({ queue_full: 0, queue_share: 0, queue_wait: 1 });
     running.cancel();
-    await running.result;
+    await running;
   });
 });

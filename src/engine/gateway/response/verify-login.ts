@@ -54,10 +54,10 @@ async function findTokens(
   if (body !== encodedBody) exchange.reserve(body.length);
   const search = login.findTokens({ ...response, body, encodedBody }, exchange);
   if (!(search instanceof Promise)) return search;
-  const { result, overload } = await untilClientDisconnects(exchange, search);
+  const { searchResult, overload } = await untilClientDisconnects(exchange, search);
   if (overload !== undefined) throw gatewayBusy(overload);
-  if (result === undefined) throw loginResponseRefused('login_response_too_costly');
-  return result;
+  if (searchResult === undefined) throw loginResponseRefused('login_response_too_costly');
+  return searchResult;
 }
 
 interface TokenContext {

@@ -114,8 +114,7 @@ function parametersOf(route: DiffRoute, kind: ParameterKind): DeclaredParameter[
   const { properties, required } = { properties: {}, required: [] as readonly string[], ...route.entry[kind] };
   return Object.keys(properties).map((parameter) => {
     const path = [...route.path, kind, 'properties', parameter];
-    const rule = { validate: validatorAt(path), path, types: typesAt(schemas, path) };
-    const validate = createParameterValidator(rule, { values: undefined });
+    const validate = createParameterValidator({ validate: validatorAt(path), types: typesAt(schemas, path) });
     const name = kind === 'params' ? String(segmentOf(route, parameter)) : parameter;
     const isRequired = kind === 'params' || required.includes(parameter);
     const key = `${kind} ${kind === 'headers' ? foldHeaderName(name) : name}`;
