@@ -195,9 +195,9 @@ describe('a manifest has lint errors if and only if it does not load', () => {
         const settings = { rules: Object.fromEntries(ids.map((id) => [id, 'error'])) };
         if (checkManifest(JSON.stringify({ ...value, lint: settings }, null, 1), ids) !== undefined) loaded += 1;
       }),
-      { numRuns: runs(100) },
+      { numRuns: runs(1_000) },
     );
-    expect(loaded).toBeGreaterThanOrEqual(cases(100) / 20);
+    expect(loaded).toBeGreaterThanOrEqual(cases(1_000) / 20);
   });
 });
 
