@@ -15,7 +15,7 @@ function createQueue(size: number) {
 
 function queueOf(size: number, ...names: string[]) {
   const queue = createQueue(size);
-  const removed = names.map((name) => queue.enqueue(waiter(name))?.name);
+  const removed = names.map((name) => queue.add(waiter(name))?.name);
   return { queue, removed };
 }
 
@@ -49,9 +49,9 @@ describe('a request queue', () => {
   it('removes a request once', () => {
     const { queue } = queueOf(2);
     const [one, two] = [waiter('a1'), waiter('b1')];
-    for (const each of [one, two]) queue.enqueue(each);
-    queue.remove(one);
-    queue.remove(one);
+    for (const each of [one, two]) queue.add(each);
+    queue.cancel(one);
+    queue.cancel(one);
     expect([queue.size, order(queue)]).toEqual([1, ['b1']]);
   });
 
@@ -68,7 +68,7 @@ describe('a request queue', () => {
       const operation = random(10);
       if (operation < 6) {
         queued.add(next);
-        const removed = queue.enqueue(next);
+        const removed = queue.add(next);
         if (removed !== undefined) queued.delete(removed);
       } else if (operation < 8) {
         const dequeued = queue.dequeue();
@@ -77,7 +77,7 @@ describe('a request queue', () => {
         const [first] = queued;
         if (first === undefined) continue;
         queued.delete(first);
-        queue.remove(first);
+        queue.cancel(first);
       }
       expect(queue.size).toBe(queued.size);
       expect(queue.size).toBeLessThanOrEqual(50);

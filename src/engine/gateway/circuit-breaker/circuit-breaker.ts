@@ -1,6 +1,6 @@
 import { type BufferParts, privateParts } from '../../shared-memory/buffer-parts.ts';
 import { sharedNow } from '../../shared-memory/worker-context.ts';
-import { ClientSet, clientSetLength, FailureStreak, streakMemory } from './failure-streak.ts';
+import { addClient, FailureStreak, streakMemory } from './failure-streak.ts';
 
 /** The settings of a breaker: when it opens, and how it tries the service again. */
 export interface BreakerRule {
@@ -28,7 +28,8 @@ export function breakerMemory(parts: BufferParts, { failures }: BreakerRule) {
     cells: parts.int32(CELLS.length),
     times: parts.float64(TIMES.length),
     streak: streakMemory(parts, failures),
-    triedClients: parts.int32(clientSetLength(MAX_TRIAL_CLIENTS)),
+    // Clients whose trials come last: a trial of theirs did not close the breaker, or their failures opened it.
+    triedClients: parts.float64(MAX_TRIAL_CLIENTS),
   };
 }
 
@@ -74,9 +75,8 @@ export class CircuitBreaker {
   readonly #worker: number;
   readonly #cells: Int32Array;
   readonly #times: Float64Array;
+  readonly #triedClients: Float64Array;
   readonly #streak: FailureStreak;
-  /** Clients whose trials come last: a trial of theirs did not close the breaker, or their failures opened it. */
-  readonly #triedClients: ClientSet;
 
   constructor(
     settings: BreakerRule,
@@ -93,8 +93,8 @@ export class CircuitBreaker {
     this.#worker = worker;
     this.#cells = memory.cells;
     this.#times = memory.times;
+    this.#triedClients = memory.triedClients;
     this.#streak = new FailureStreak(memory.streak, now);
-    this.#triedClients = new ClientSet(memory.triedClients);
   }
 
   get state(): BreakerState {
@@ -144,7 +144,7 @@ export class CircuitBreaker {
       if (this.#isClosed) return false;
       this.#cells[CELLS.isOpen] = 0;
       this.#cells[CELLS.trialWorker] = 0;
-      this.#triedClients.clear();
+      this.#triedClients.fill(0);
       this.#streak.reset();
       return true;
     });
@@ -210,14 +210,14 @@ export class CircuitBreaker {
   // The methods below belong into `run` of the streak.
 
   #isTrialDue(): boolean {
-    const isRepeated = this.#triedClients.indexOf(this.#streak.client) !== -1 && this.#streak.hasSeveralClients;
+    const isRepeated = this.#triedClients.includes(this.#streak.client) && this.#streak.hasSeveralClients;
     return this.#now() >= this.#nextTrialAt + (isRepeated ? this.#trialMs : 0);
   }
 
   #beginTrial(): number {
     this.#cells[CELLS.trials] = this.#trials + 1;
     this.#cells[CELLS.trialWorker] = this.#worker + 1;
-    this.#triedClients.add(this.#streak.client);
+    addClient(this.#triedClients, this.#streak.client);
     this.#times[TIMES.nextTrialAt] = this.#now() + this.#trialMs;
     return this.openings;
   }
@@ -262,7 +262,7 @@ export class CircuitBreaker {
     this.#cells[CELLS.trials] = 0;
     this.#cells[CELLS.trialWorker] = 0;
     this.#cells[CELLS.openings] = this.openings + 1;
-    if (this.#settings.isTrialForOthersFirst) this.#triedClients.addAll(this.#streak.provoked);
+    if (this.#settings.isTrialForOthersFirst) this.#streak.addProvokedTo(this.#triedClients);
     this.#streak.reset();
     // Last: other threads read the times without the lock once they see it.
     Atomics.store(this.#cells, CELLS.isOpen, 1);

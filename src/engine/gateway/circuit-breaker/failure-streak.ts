@@ -2,62 +2,6 @@ import type { BufferParts } from '../../shared-memory/buffer-parts.ts';
 import { HASH_KEY_LENGTH, KeyedHash } from '../../shared-memory/keyed-hash.ts';
 import { SharedLock } from '../../shared-memory/shared-lock.ts';
 
-/** The two halves of the hash of a client's key. */
-interface ClientHash {
-  readonly high: number;
-  readonly low: number;
-}
-
-/** Returns the number of cells of a set. */
-export function clientSetLength(capacity: number): number {
-  return 1 + 2 * capacity;
-}
-
-/** A bounded set of clients in shared memory, by their hashes. The caller holds a lock to change it. */
-export class ClientSet {
-  /** The size, then the two halves of each hash. */
-  readonly #cells: Int32Array;
-
-  constructor(cells: Int32Array) {
-    this.#cells = cells;
-  }
-
-  get size(): number {
-    return this.#cells[0] as number;
-  }
-
-  /** Returns the index of a client, or -1. */
-  indexOf({ high, low }: ClientHash): number {
-    const cells = this.#cells;
-    for (let cell = 1; cell < clientSetLength(this.size); cell += 2)
-      if (cells[cell] === (high | 0) && cells[cell + 1] === (low | 0)) return (cell - 1) / 2;
-    return -1;
-  }
-
-  /** Adds a client. Returns its index, or -1 if there is no room. */
-  add(client: ClientHash): number {
-    const known = this.indexOf(client);
-    if (known !== -1) return known;
-    const { size } = this;
-    if (clientSetLength(size + 1) > this.#cells.length) return -1;
-    this.#cells[1 + 2 * size] = client.high;
-    this.#cells[2 + 2 * size] = client.low;
-    this.#cells[0] = size + 1;
-    return size;
-  }
-
-  /** Adds the clients of another set while there is room. */
-  addAll(other: ClientSet): void {
-    const cells = other.#cells;
-    for (let cell = 1; cell < clientSetLength(other.size); cell += 2)
-      this.add({ high: cells[cell] as number, low: cells[cell + 1] as number });
-  }
-
-  clear(): void {
-    this.#cells[0] = 0;
-  }
-}
-
 /** Limits the memory. The failures of further clients count, but without a limit for each client. */
 const MAX_CLIENTS = 1_024;
 /** Weight of a client that left after a long wait. */
@@ -71,57 +15,60 @@ export function streakMemory(parts: BufferParts, failures: number) {
   return {
     lock: parts.int32(1),
     hashKey: parts.int32(HASH_KEY_LENGTH),
-    // The mark of the latest client, and one millisecond after the client changed last.
-    latestClient: parts.int32(1),
+    latestClient: parts.float64(1),
+    // One millisecond after the client changed last; 0 before that.
     clientChangedAt: parts.float64(1),
-    // The points of all failures, then those of each client with a failure that a request may have provoked.
+    // The points of all failures, then those of each client of `provoked`.
     points: parts.float64(1 + capacity),
-    provoked: parts.int32(clientSetLength(capacity)),
-    abandoned: parts.int32(clientSetLength(capacity)),
+    // Clients with failures that a request may have provoked.
+    provoked: parts.float64(capacity),
+    // Clients that left after a long wait, since the last response.
+    abandoned: parts.float64(capacity),
   };
 }
 
 type StreakMemory = ReturnType<typeof streakMemory>;
 
 /**
+ * Adds a client to a bounded set in shared memory, whose free cells are 0. Returns its index, or -1 if there is no room.
+ *
+ * @param client the id that `FailureStreak` gives it
+ */
+export function addClient(clients: Float64Array, client: number): number {
+  const known = clients.indexOf(client);
+  const index = known === -1 ? clients.indexOf(0) : known;
+  if (index !== -1) clients[index] = client;
+  return index;
+}
+
+/**
  * Failures of a service since its last success, weighted by the share that one client can have caused. They are in memory that threads
- * may share. The changes and the members that name a client belong into `run`, which holds the lock and hashes the client.
+ * may share. The changes, and the members that name a client, belong into `run`.
  */
 export class FailureStreak {
+  /** The id of the latest client of this thread, which thus hashes it once. It is never 0, which means no client. */
+  client = 0;
   readonly #memory: StreakMemory;
   readonly #now: () => number;
   readonly #lock: SharedLock;
   readonly #hash: KeyedHash;
-  /** Clients with failures that a request may have provoked. */
-  readonly provoked: ClientSet;
-  /** Clients that left after a long wait, since the last response. */
-  readonly #abandoned: ClientSet;
-  /** The latest client of this thread, so that a thread hashes it once. */
-  #client: string | undefined;
-  #mark = 0;
+  #clientKey: string | undefined;
 
   constructor(memory: StreakMemory, now: () => number) {
     this.#memory = memory;
     this.#now = now;
     this.#lock = new SharedLock(memory.lock);
     this.#hash = new KeyedHash(memory.hashKey);
-    this.provoked = new ClientSet(memory.provoked);
-    this.#abandoned = new ClientSet(memory.abandoned);
   }
 
   /** Records that a client uses the service. Needs no lock: each cell is written at once, and the latest write counts. */
   recordClient(client: string): void {
     const { latestClient, clientChangedAt } = this.#memory;
-    if (client !== this.#client) {
-      this.#hash.hash(client);
-      this.#client = client;
-      // Never 0, which means no client.
-      this.#mark = this.#hash.high | 1;
-    }
+    if (client !== this.#clientKey) this.#selectClient(client);
     const previous = latestClient[0];
-    if (previous === this.#mark) return;
+    if (previous === this.client) return;
     if (previous !== 0) clientChangedAt[0] = this.#now() + 1;
-    latestClient[0] = this.#mark;
+    latestClient[0] = this.client;
   }
 
   /**
@@ -135,59 +82,57 @@ export class FailureStreak {
 
   /** True if nothing is counted. Needs no lock. */
   get isEmpty(): boolean {
-    return this.#memory.points[0] === 0 && this.#abandoned.size === 0;
+    return this.#memory.points[0] === 0 && this.#memory.abandoned[0] === 0;
   }
 
   /** Runs an action while no other thread changes the streak. @param client of which the action is */
   run<T>(action: () => T, client?: string): T {
-    if (client !== undefined) this.#hash.hash(client);
+    if (client !== undefined && client !== this.#clientKey) this.#selectClient(client);
     return this.#lock.run(action);
-  }
-
-  /** The client of `run`. */
-  get client(): ClientHash {
-    return this.#hash;
   }
 
   /** Clients that left count only together with a failure, because leaving alone proves nothing. */
   get points(): number {
-    const points = this.#memory.points[0] as number;
-    return points === 0 ? 0 : points + this.#abandoned.size * ABANDONED_WEIGHT;
+    const { points, abandoned } = this.#memory;
+    const failures = points[0] as number;
+    return failures === 0 ? 0 : failures + abandoned.filter((client) => client !== 0).length * ABANDONED_WEIGHT;
   }
 
   /** Counts a failure. @param limit the points that the client can contribute; without one, no request can cause the failure */
   recordFailure(limit?: number): void {
-    if (limit === undefined) {
-      this.#add(0, 1);
-      return;
-    }
-    const known = this.provoked.indexOf(this.#hash);
-    const added = Math.min(1, limit - (known === -1 ? 0 : (this.#memory.points[known + 1] as number)));
-    if (added <= 0) return;
-    const index = known === -1 ? this.provoked.add(this.#hash) : known;
-    if (known === -1 && index !== -1) this.#memory.points[index + 1] = 0;
-    if (index !== -1) this.#add(index + 1, added);
-    this.#add(0, added);
+    const { points, provoked } = this.#memory;
+    const index = limit === undefined ? -1 : addClient(provoked, this.client);
+    const own = index === -1 ? 0 : (points[index + 1] as number);
+    const added = Math.max(0, Math.min(1, (limit ?? 1) - own));
+    if (index !== -1) points[index + 1] = own + added;
+    points[0] = (points[0] as number) + added;
   }
 
   /** The client left after a long wait. Each client counts once. */
   recordAbandoned(): void {
-    this.#abandoned.add(this.#hash);
+    addClient(this.#memory.abandoned, this.client);
   }
 
   /** A response began, so the service does not hang. */
   recordResponse(): void {
-    this.#abandoned.clear();
+    this.#memory.abandoned.fill(0);
   }
 
   /** An exchange succeeded. */
   reset(): void {
-    this.#abandoned.clear();
-    this.#memory.points[0] = 0;
-    this.provoked.clear();
+    const { points, provoked, abandoned } = this.#memory;
+    for (const cells of [points, provoked, abandoned]) cells.fill(0);
   }
 
-  #add(index: number, points: number): void {
-    this.#memory.points[index] = (this.#memory.points[index] as number) + points;
+  /** Adds the clients with failures that a request may have provoked to another set. */
+  addProvokedTo(clients: Float64Array): void {
+    for (const client of this.#memory.provoked) if (client !== 0) addClient(clients, client);
+  }
+
+  #selectClient(client: string): void {
+    this.#hash.hash(client);
+    this.#clientKey = client;
+    // As many bits as a number can have.
+    this.client = this.#hash.high * 2 ** 21 + (this.#hash.low >>> 11) || 1;
   }
 }

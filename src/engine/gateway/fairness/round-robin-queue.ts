@@ -2,11 +2,8 @@
 export class RoundRobinQueue<Key, Item> {
   /** In the order of the turns: the key whose turn is next comes first. */
   readonly #lines = new Map<Key, Set<Item>>();
-  #size = 0;
-
-  get size(): number {
-    return this.#size;
-  }
+  /** The number of items. A plain member, because each request reads it. */
+  size = 0;
 
   lengthOf(key: Key): number {
     return this.#lines.get(key)?.size ?? 0;
@@ -28,7 +25,7 @@ export class RoundRobinQueue<Key, Item> {
     const line = this.#lines.get(key);
     if (line === undefined) this.#lines.set(key, new Set([item]));
     else line.add(item);
-    this.#size += 1;
+    this.size += 1;
   }
 
   /** Removes and returns the oldest item of the first eligible key. */
@@ -45,7 +42,7 @@ export class RoundRobinQueue<Key, Item> {
     const line = this.#lines.get(key);
     if (line?.delete(item) !== true) return false;
     if (line.size === 0) this.#lines.delete(key);
-    this.#size -= 1;
+    this.size -= 1;
     return true;
   }
 }

@@ -3,12 +3,7 @@ import type { Plan } from '../../plan/plan.ts';
 import type { Route } from '../../plan/route-definition.ts';
 import type { PlannedRequest } from '../request/planned-request.ts';
 import { type RequestTarget, upstreamTarget } from '../request/request-target.ts';
-import {
-  applyHeaderRules,
-  type ForwardedRequest,
-  forwardRequestHeaders,
-  keepsClientHost,
-} from '../upstream/proxy-headers.ts';
+import { applyHeaderRules, type ForwardedRequest, forwardRequestHeaders } from '../upstream/proxy-headers.ts';
 import { preflightHeaders } from './cors.ts';
 import { ownHeaders } from './own-response.ts';
 import { withPlanHeaders } from './plan-headers.ts';
@@ -23,7 +18,7 @@ export function forwardedMessage(
 ): { readonly path: string; readonly headers: readonly string[] } {
   const { upstream } = request.route;
   const forwarded = forwardRequestHeaders(request, undefined);
-  const headers = keepsClientHost(request.route) ? forwarded : ['Host', upstream.host, ...forwarded];
+  const headers = upstream.host === 'client' ? forwarded : ['Host', upstream.host, ...forwarded];
   return {
     path: upstreamTarget(request.route, request.target),
     headers: isHandshake ? [...headers, 'Upgrade', 'websocket'] : headers,

@@ -2,6 +2,7 @@ import { standstills } from '../../http1/event-loop.ts';
 import type { HealthCheckSettings } from '../../settings/upstream-definition.ts';
 import { type BufferParts, privateParts } from '../../shared-memory/buffer-parts.ts';
 import { SharedText, textMemory } from '../../shared-memory/shared-text.ts';
+import type { HealthProbe } from './health-probe.ts';
 import { failureSourceOf, toRefusal } from './upstream-error.ts';
 import { HEALTH_STATES, type HealthState } from './upstream-status.ts';
 
@@ -13,11 +14,7 @@ export function healthCheckMemory(parts: BufferParts) {
 /** The result of a check, which one worker writes and all workers read. */
 type HealthCheckMemory = ReturnType<typeof healthCheckMemory>;
 
-interface Probe {
-  /** Returns the reason if the endpoint is not healthy. Rejects without a response. */
-  send(): Promise<string | undefined>;
-  close(): void;
-}
+type Probe = Pick<HealthProbe, 'send' | 'close'>;
 
 /**
  * Probes an endpoint at an interval. The state changes after enough consecutive results agree. Only one worker starts the check;

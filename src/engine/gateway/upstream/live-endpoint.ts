@@ -105,7 +105,7 @@ export class LiveEndpoint {
 
   /** True if a request of this client, by default of any client, may be sent now, given a free connection. */
   isAvailableTo(client?: string): boolean {
-    return this.isHealthy && (this.breaker === undefined || this.breaker.isAllowed(client));
+    return this.#check?.state !== 'unhealthy' && (this.breaker === undefined || this.breaker.isAllowed(client));
   }
 
   get status(): EndpointStatus {

@@ -102,7 +102,7 @@ export class LiveUpstream implements EndpointOwner {
 
   /** Removes a request from the queue. */
   cancel(request: QueuedRequest): void {
-    this.#queue.remove(request);
+    this.#queue.cancel(request);
     this.#onLeft();
   }
 
@@ -233,7 +233,7 @@ export class LiveUpstream implements EndpointOwner {
   }
 
   #enqueue(request: QueuedRequest): void {
-    const removed = this.#queue.enqueue(request);
+    const removed = this.#queue.add(request);
     removed?.refuse(busy(removed === request ? 'queue_full' : 'queue_share'));
     if (removed === request) return;
     // Another worker may have closed a connection before it saw that this request waits.

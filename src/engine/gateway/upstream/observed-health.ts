@@ -34,7 +34,7 @@ export function observedHealthMemory(parts: BufferParts, workers: number) {
     // Earlier results do not count. So a reset writes to no row of another worker.
     resetAt: parts.float64(1),
     streak: streakMemory(parts, PROVOKED_FAILURES),
-    // The latest failure that a request may have provoked.
+    // The latest failure of the streak; 0 without one.
     provokedAt: parts.float64(1),
     reason: textMemory(parts),
     // The latest failure that counted.
@@ -94,7 +94,7 @@ export class ObservedHealth {
       if (at <= (resetAt[0] as number)) continue;
       succeededAt = Math.max(succeededAt, rowSucceededAt);
       failedAt = Math.max(failedAt, rowFailedAt);
-      balance += rowBalance * weightAfter(now - at);
+      balance += rowBalance * 2 ** ((at - now) / HALF_LIFE_MS);
     }
     if (now - Math.max(succeededAt, failedAt) >= WINDOW_MS) return 'unknown';
     const isUnanimous = now - Math.min(succeededAt, failedAt) >= UNANIMOUS_MS;
@@ -114,13 +114,13 @@ export class ObservedHealth {
     } else if (status < 500) {
       const now = this.#now();
       this.#addResult(SUCCEEDED_AT, now);
-      if (this.#mayHaveFailure(now)) this.#onChange();
+      if (now - (this.#memory.failedAt[0] as number) < WINDOW_MS) this.#onChange();
     }
   }
 
   /** A response is complete. */
   recordCompletion(status: number): void {
-    if (status < 500 && !this.#streak.isEmpty) this.#resetStreak();
+    if (status < 500 && this.#memory.provokedAt[0] !== 0) this.#resetStreak();
   }
 
   /** @param status the status of the latest head, informational responses included; 0 before it */
@@ -149,7 +149,10 @@ export class ObservedHealth {
   }
 
   #resetStreak(): void {
-    this.#streak.run(() => this.#streak.reset());
+    this.#streak.run(() => {
+      this.#streak.reset();
+      this.#memory.provokedAt[0] = 0;
+    });
   }
 
   #recordProvoked(client: string, reason: string): void {
@@ -179,7 +182,7 @@ export class ObservedHealth {
     const own = this.#own;
     const at = Math.max(results[own + SUCCEEDED_AT] as number, results[own + FAILED_AT] as number);
     if (at > (resetAt[0] as number)) {
-      (results[own + BALANCE] as number) *= weightAfter(now - at);
+      (results[own + BALANCE] as number) *= 2 ** ((at - now) / HALF_LIFE_MS);
     } else {
       results.fill(Number.NEGATIVE_INFINITY, own, own + COLUMNS);
       results[own + BALANCE] = 0;
@@ -192,19 +195,10 @@ export class ObservedHealth {
   #check(): void {
     this.#timer = undefined;
     this.#onChange();
-    if (this.#mayHaveFailure(this.#now())) this.#startTimer();
-  }
-
-  /** True while a failure may count. */
-  #mayHaveFailure(now: number): boolean {
-    return now - (this.#memory.failedAt[0] as number) < WINDOW_MS;
+    if (this.#now() - (this.#memory.failedAt[0] as number) < WINDOW_MS) this.#startTimer();
   }
 
   #startTimer(): void {
     this.#timer ??= setTimeout(() => this.#check(), UNANIMOUS_MS).unref();
   }
-}
-
-function weightAfter(ms: number): number {
-  return 2 ** (-ms / HALF_LIFE_MS);
 }

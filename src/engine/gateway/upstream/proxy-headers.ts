@@ -1,7 +1,6 @@
 import { foldHeaderName, forgeableHeader } from '../../header-names.ts';
 import type { ResponseHead } from '../../http1/message-head.ts';
 import { getAllHeaders, isHeader, type RawHeaders, withoutHeaders } from '../../http1/raw-headers.ts';
-import type { ForwardingRoute } from '../../plan/route-definition.ts';
 import type { HeaderRules } from '../../settings/header-rules.ts';
 import type { Exchange, ForwardedExchange } from '../exchange.ts';
 import { withPublicPaths } from '../response/public-paths.ts';
@@ -65,21 +64,12 @@ export type ForwardedRequest = Pick<
  *
  * @param trace `undefined`: without trace headers
  */
-export function forwardRequestHeaders(
-  {
-    id,
-    connection,
-    forwardedInfo,
-    head,
-    principal,
-    pseudonym,
-    route,
-    request: { method, httpVersion, known, rawHeaders },
-  }: ForwardedRequest,
-  trace: RequestTrace | undefined,
-): string[] {
+export function forwardRequestHeaders(forwarded: ForwardedRequest, trace: RequestTrace | undefined): string[] {
+  const { id, connection, forwardedInfo, principal, pseudonym, route } = forwarded;
+  const { method, httpVersion, known, rawHeaders } = forwarded.request;
+  const { maxForwards } = forwarded.head;
   const { claims, requestHeaders: rules, forwardedPrefix } = route;
-  const { maxForwards } = head;
+  const keepsHost = route.upstream.host === 'client';
   const named = known.connection === undefined ? undefined : connectionNames(known.connection);
   const headers: string[] = [];
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -87,7 +77,7 @@ export function forwardRequestHeaders(
     const handling = handlings.get(rawName) ?? findHandling(rawName);
     const isForwarded =
       handling === 'pass' ||
-      (handling === 'host' && keepsClientHost(route)) ||
+      (handling === 'host' && keepsHost) ||
       (handling === 'max-forwards' && maxForwards === undefined) ||
       (handling === 'trace' && trace?.isContinued === true) ||
       (handling === 'address' && forwardedInfo !== undefined) ||
@@ -97,7 +87,7 @@ export function forwardRequestHeaders(
       headers.push(rawName, rawHeaders[index + 1] as string);
   }
   const peer = connection.peer === UNIX_PEER ? 'unknown' : (connection.peer ?? 'unknown');
-  const host = forwardedInfo?.host ?? head.host;
+  const host = forwardedInfo?.host ?? forwarded.head.host;
   headers.push('X-Forwarded-For', forwardedInfo?.for === undefined ? peer : `${forwardedInfo.for}, ${peer}`);
   headers.push('X-Forwarded-Proto', forwardedInfo?.protocol ?? connection.protocol);
   if (host !== undefined) headers.push('X-Forwarded-Host', host);
@@ -106,14 +96,9 @@ export function forwardRequestHeaders(
   headers.push('Via', `${httpVersion} ${pseudonym}`);
   if (maxForwards !== undefined) headers.push('Max-Forwards', String(maxForwards - 1));
   if (trace !== undefined) headers.push('traceparent', trace.traceparentFor(method, route.upstream.id));
-  const changed = applyHeaderRules(headers, rules);
+  const changed = rules === undefined ? headers : applyHeaderRules(headers, rules);
   const lines = claims === undefined || principal === undefined ? [] : claims.linesOf(principal);
   return typeof lines === 'string' || lines.length === 0 ? changed : [...changed, ...lines];
-}
-
-/** True if the upstream gets the `Host` of the client. Otherwise that of the endpoint comes before the forwarded headers. */
-export function keepsClientHost({ upstream }: ForwardingRoute): boolean {
-  return upstream.host === 'client';
 }
 
 /**
@@ -128,7 +113,8 @@ export function forwardResponseHeaders(
   const upgrades = status === 426 ? upgradeHeaders(headers, response) : [];
   const own = withoutHopHeaders(headers, connection);
   const kept = route?.publicPath === undefined ? own : withPublicPaths(own, exchange, route.publicPath);
-  const forwarded = applyHeaderRules(upgrades.length === 0 ? kept : [...kept, ...upgrades], route?.responseHeaders);
+  const all = upgrades.length === 0 ? kept : [...kept, ...upgrades];
+  const forwarded = route?.responseHeaders === undefined ? all : applyHeaderRules(all, route.responseHeaders);
   const isBodiless = request.method === 'HEAD' || status < 200 || status === 204 || status === 304;
   const hasNoTrailers = isBodiless || !response.mayChunk;
   const hasNoLength = status < 200 || status === 204;

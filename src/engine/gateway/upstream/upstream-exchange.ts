@@ -16,7 +16,7 @@ import { Refusal } from '../response/refusal.ts';
 import { fail } from '../response/refuse.ts';
 import type { LiveEndpoint } from './live-endpoint.ts';
 import type { Assignment, LiveUpstream, QueuedRequest } from './live-upstream.ts';
-import { forwardRequestHeaders, keepsClientHost } from './proxy-headers.ts';
+import { forwardRequestHeaders } from './proxy-headers.ts';
 import { ClientDisconnected, failureSourceOf, isTimeout, toRefusal, UpstreamError } from './upstream-error.ts';
 
 /** The limit of the complete exchange has expired. */
@@ -148,7 +148,8 @@ export abstract class UpstreamExchange implements QueuedRequest, UpstreamRequest
 
   /** The response is complete, or the connection has become a tunnel. @param tunnel counts as a connection until it closes */
   protected complete(tunnel?: Duplex): void {
-    this.#settle();
+    this.#isOver = true;
+    this.#timeout?.close();
     this.#endpoint?.breaker?.recordSuccess();
     this.#endpoint?.observed.recordCompletion(this.#status);
     if (tunnel === undefined) this.#releaseConnection(true);
@@ -161,7 +162,7 @@ export abstract class UpstreamExchange implements QueuedRequest, UpstreamRequest
     this.#isSent = false;
     this.body = body ?? (head.body === undefined ? null : streamBody(this.exchange));
     // A request of HTTP/1.0 may have no Host.
-    const hasHost = head.host !== undefined && keepsClientHost(route);
+    const hasHost = head.host !== undefined && route.upstream.host === 'client';
     this.headers = hasHost ? this.#headers : ['Host', endpoint.host, ...this.#headers];
     connection.send(this, this);
   }
@@ -237,13 +238,9 @@ export abstract class UpstreamExchange implements QueuedRequest, UpstreamRequest
 
   #fail(error: Error): void {
     if (this.#isOver) return;
-    this.#settle();
-    fail(this.exchange, error instanceof ClientDisconnected ? error : toRefusal(error));
-  }
-
-  #settle(): void {
     this.#isOver = true;
     this.#timeout?.close();
+    fail(this.exchange, error instanceof ClientDisconnected ? error : toRefusal(error));
   }
 
   #releaseConnection(isReusable: boolean): void {
