@@ -1,17 +1,16 @@
 import pino, { type Logger } from 'pino';
-import { countLines, LineBlocks, MAX_WAITING_BYTES } from './line-blocks.ts';
+import { countLines, MAX_WAITING_BYTES } from './line-blocks.ts';
 
 /** The time limit for a stalled reader at the end of the process. */
 const STALLED_READER_MS = 1_000;
 /** The minimum time between two reports of failing writes. */
 const REPORT_INTERVAL_MS = 60_000;
 
-/** Writes lines to a file descriptor. A full disk or a closed pipe may lose lines, but never fails a request. */
+/** Writes blocks of lines to a file descriptor. A full disk or a closed pipe may lose lines, but never fails a request. */
 export class LineOutput {
   /** Lines that were lost. */
   droppedLines = 0;
   readonly #stream: ReturnType<typeof pino.destination>;
-  readonly #blocks = new LineBlocks((bytes) => this.writeBlock(bytes));
   readonly #queue = new WriteQueue();
   #isEnded = false;
   /** Set when the process ends: the waiting bytes, and the time of the last progress. */
@@ -52,18 +51,8 @@ export class LineOutput {
     };
   }
 
-  /** Adds complete lines to the current block. */
-  write(text: string): void {
-    if (!this.#isEnded) this.#blocks.write(text);
-  }
-
-  /** Begins to write the current block. */
-  sendLines(): void {
-    this.#blocks.flush();
-  }
-
   /** @param onWritten called once none of the bytes wait to be written */
-  writeBlock(bytes: Uint8Array, onWritten?: () => void): void {
+  write(bytes: Uint8Array, onWritten?: () => void): void {
     const isFull = this.#queue.bytes + bytes.length > MAX_WAITING_BYTES;
     // The limit is here and not in the stream, so that every lost line is counted.
     if (isFull) this.droppedLines += countLines(bytes);
@@ -78,19 +67,20 @@ export class LineOutput {
   flush(): void {
     this.#ending = { bytes: Number.POSITIVE_INFINITY, sinceMs: performance.now() };
     try {
-      this.#blocks.flush();
       // The stream would retry a failing write forever.
-      if (this.#error === undefined || this.#error === 'EAGAIN') this.#stream.flushSync();
-      else this.#stream.destroy();
+      if (this.#error === undefined || this.#error === 'EAGAIN') {
+        this.#stream.flushSync();
+        return;
+      }
     } catch {
-      // The lines are lost; destroying the stream prevents further attempts.
-      this.#stream.destroy();
+      // The lines are lost, as those of a failing write.
     }
+    this.#isEnded = true;
+    this.#stream.destroy();
   }
 
   /** Writes all lines and closes the stream. If the reader has stalled, they are lost. */
   async end(): Promise<void> {
-    this.#blocks.flush();
     this.#isEnded = true;
     await this.#drained();
     // The stream would retry the remaining lines forever and delay the exit.

@@ -58,29 +58,29 @@ function* compileKeyedPaths(
   { routes }: LogContext,
 ): SlicedWork<KeyedPathSettings | undefined> {
   if (paths === 'plain') return undefined;
-  const keyedRoutes: KeyedRoute[] = [];
+  const keyedRoutes = new Map<Route, KeyedRoute>();
   const literals = new Set<string>();
   for (const route of routes) {
     for (const segment of route.pattern) if (segment.kind === 'literal') literals.add(readLiteral(segment.text));
     const keyed = paths === 'keyed' || route.access === 'public' ? keyedRouteOf(route) : undefined;
-    if (keyed !== undefined) keyedRoutes.push(keyed);
+    if (keyed !== undefined) keyedRoutes.set(route, keyed);
     yield;
   }
-  if (paths === undefined && keyedRoutes.length === 0) return undefined;
+  if (paths === undefined && keyedRoutes.size === 0) return undefined;
   return Object.freeze({ secret, routes: keyedRoutes, literals });
 }
 
 /** The settings of paths that have surrogates in place of identifiers. */
 export interface KeyedPathSettings {
   readonly secret: string;
-  readonly routes: readonly KeyedRoute[];
+  /** The routes whose paths have segments that the log replaces. */
+  readonly routes: ReadonlyMap<Route, KeyedRoute>;
   /** The literal segments of all paths, each read by `readLiteral`. */
   readonly literals: ReadonlySet<string>;
 }
 
-/** A route whose path has segments that the log replaces. */
+/** The rules for the segments of a route's path. */
 export interface KeyedRoute {
-  readonly route: Route;
   /** Returns true if the segment at an index of a matched path, from 0, is an identifier. */
   readonly isReplaced: (segment: string, index: number) => boolean;
   /** Returns true if a surrogate is as valid for the parameter as the value is. */
@@ -100,7 +100,6 @@ function keyedRouteOf(route: Route): KeyedRoute | undefined {
     return kind === 'rest' && looksLikeIdentifier(segment);
   };
   return {
-    route,
     isReplaced: (segment, index) => index >= firstValue && segment !== '' && isReplaced(segment, index),
     fits: (surrogate, value, index) => {
       const rule = ruleAt(index);

@@ -42,9 +42,11 @@ export function createProcessLog(
   reportFailure: (code: string) => void = () => undefined,
 ): ProcessLog {
   const output = new LineOutput(destination, reportFailure);
+  const blocks = new LineBlocks((bytes) => output.write(bytes));
   let reportedLines = 0;
   let reportedMs = Number.NEGATIVE_INFINITY;
-  const logger = createLogger((line) => output.write(format === undefined ? line : `${format(line)}\n`));
+  const writeLine = (json: string) => blocks.write(`${format === undefined ? json : format(json)}\n`);
+  const logger = createLogger((line) => writeLine(line.slice(0, -1)));
   const reportDropped = () => {
     const count = output.droppedLines - reportedLines;
     if (count === 0 || performance.now() - reportedMs < REPORT_INTERVAL_MS) return;
@@ -56,23 +58,28 @@ export function createProcessLog(
   };
   const sendPeriodically = () => {
     reportDropped();
-    output.sendLines();
+    blocks.flush();
   };
   setInterval(sendPeriodically, FLUSH_MS).unref();
-  const writeLine = (json: string) => output.write(`${format === undefined ? json : format(json)}\n`);
   return {
     logger,
     writeLine,
     writeBlock: (bytes, onWritten) => {
-      if (format === undefined) return output.writeBlock(bytes, onWritten);
+      if (format === undefined) return output.write(bytes, onWritten);
       for (const line of linesOf(bytes)) writeLine(line);
       onWritten();
     },
     countDropped: (lines) => {
       output.droppedLines += lines;
     },
-    flush: () => output.flush(),
-    end: () => output.end(),
+    flush: () => {
+      blocks.flush();
+      output.flush();
+    },
+    end: () => {
+      blocks.flush();
+      return output.end();
+    },
     status: () => output.status,
   };
 }

@@ -18,7 +18,7 @@ export function loggedPath(
   path: string,
   route: Route | undefined,
 ): string {
-  if (keyedPaths === undefined) return path;
+  if (keyedPaths === undefined || (route !== undefined && !keyedPaths.routes.has(route))) return path;
   return getOrCreate(loggedPaths, keyedPaths, () => createLoggedPath(keyedPaths, router))(method, path, route);
 }
 
@@ -32,7 +32,6 @@ const HIDDEN = '*';
  * literals of a route stay, and no surrogate is one. A path without a route may be a misspelled path of such a route, so it has surrogates too.
  */
 function createLoggedPath({ routes, literals, secret }: KeyedPathSettings, router: Router): LoggedPath {
-  const keyedRouteFor = new Map(routes.map((keyed) => [keyed.route, keyed]));
   const replaceSegment = createSegmentReplacer(literals, new Surrogates(secret));
 
   /** @param isSame returns true if the result has the route of the path */
@@ -50,15 +49,15 @@ function createLoggedPath({ routes, literals, secret }: KeyedPathSettings, route
     const isSame = (logged: string) => router.allowedMethods(logged).join() === methods.join();
     if (methods.length === 0) return replace(path, { isReplaced: looksLikeIdentifier }, isSame);
     const matched = methods.map((method) => router.match(method, path)).filter((route) => route !== undefined);
-    const keyed = matched.map((route) => keyedRouteFor.get(route)).filter((each) => each !== undefined);
+    const keyed = matched.map((route) => routes.get(route)).filter((each) => each !== undefined);
     const isReplaced = (segment: string, index: number) => keyed.some((each) => each.isReplaced(segment, index));
     return replace(path, { isReplaced }, isSame);
   };
 
   return (method, path, route) => {
-    if (route === undefined) return replaceUnrouted(path);
-    const keyed = keyedRouteFor.get(route);
-    return keyed === undefined ? path : replace(path, keyed, (logged) => router.match(method, logged) === route);
+    const keyed = route && routes.get(route);
+    if (keyed === undefined) return replaceUnrouted(path);
+    return replace(path, keyed, (logged) => router.match(method, logged) === route);
   };
 }
 
