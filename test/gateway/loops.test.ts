@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { processPseudonym, sharedGatewayMemory } from '../../src/engine/gateway/gateway-memory.ts';
+import { sharedGatewayCounters } from '../../src/engine/gateway/gateway-counters.ts';
 import { createSingleWorker } from '../../src/engine/shared-memory/worker-context.ts';
 import { PUBLIC_ALL, startGateway, type TestGateway } from '../support/gateway.ts';
 import { valuesOf } from '../support/message.ts';
@@ -105,8 +105,8 @@ describe('Via', () => {
 
   it('has one name in all workers of a process, and another one in another process', () => {
     const names = [createSingleWorker(), createSingleWorker()].map((context) => {
-      const workers = [0, 1].map((index) => sharedGatewayMemory({ ...context, index, count: 2 }));
-      return workers.map(processPseudonym);
+      const workers = [0, 1].map((index) => sharedGatewayCounters({ ...context, index, count: 2 }));
+      return workers.map((counters) => counters.pseudonym());
     });
     expect(new Set(names[0]).size).toBe(1);
     expect(new Set(names.flat()).size).toBe(2);

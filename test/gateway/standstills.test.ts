@@ -1,7 +1,6 @@
 import type { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { GatewayCounters } from '../../src/engine/gateway/gateway-counters.ts';
-import { sharedGatewayMemory } from '../../src/engine/gateway/gateway-memory.ts';
+import { sharedGatewayCounters } from '../../src/engine/gateway/gateway-counters.ts';
 import { createSingleWorker } from '../../src/engine/shared-memory/worker-context.ts';
 import { type ForkedGateway, forkGateway } from '../support/forked.ts';
 import { PUBLIC_ALL, startGateway } from '../support/gateway.ts';
@@ -163,8 +162,8 @@ describe('a gateway that stood still', () => {
   });
 
   it('counts a standstill of all workers once', () => {
-    const memory = sharedGatewayMemory({ ...createSingleWorker(), count: 2 });
-    const [first, second] = [0, 1].map((index) => new GatewayCounters(memory, { index, count: 2 }));
+    const worker = createSingleWorker();
+    const [first, second] = [0, 1].map((index) => sharedGatewayCounters({ ...worker, index, count: 2 }));
     expect([first?.addStandstill(60_000), second?.addStandstill(60_000)]).toEqual([true, false]);
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
     expect(second?.addStandstill(5)).toBe(true);

@@ -13,11 +13,10 @@ import type { ListenAddress } from '../settings/address.ts';
 import { createSingleWorker, sharedNow, type WorkerContext } from '../shared-memory/worker-context.ts';
 import { RequestAcceptor } from './accept-requests.ts';
 import type { ExchangeObserver } from './exchange.ts';
-import { GatewayCounters } from './gateway-counters.ts';
-import { processPseudonym, sharedGatewayMemory } from './gateway-memory.ts';
+import { type GatewayCounters, sharedGatewayCounters } from './gateway-counters.ts';
 import type { ServerState } from './serve.ts';
 import { acceptWaiting } from './server/accept-waiting.ts';
-import { BufferBudget } from './server/buffer-budget.ts';
+import type { BufferBudget } from './server/buffer-budget.ts';
 import { ClientLimit } from './server/client-limit.ts';
 import { activateServerSettings, type ClientServer, createClientServer } from './server/client-server.ts';
 import { descriptorLimits } from './server/descriptor-limits.ts';
@@ -112,8 +111,7 @@ export class Gateway {
     this.#worker = worker;
     this.#log = log;
     this.#descriptorLimit = descriptorLimit;
-    const memory = sharedGatewayMemory(worker);
-    const counters = new GatewayCounters(memory, worker);
+    const counters = sharedGatewayCounters(worker);
     this.#counters = counters;
     this.#clientLimit = new ClientLimit(log.logger, counters.connections, counters.refused);
     this.#standstills = new ThrottledWarning(log.logger, 'the process stood still');
@@ -125,20 +123,21 @@ export class Gateway {
     );
     this.#state = {
       plan,
-      pseudonym: processPseudonym(memory),
+      pseudonym: counters.pseudonym(),
       isDraining: false,
       isClosing: false,
       tracer,
       recorder: new RequestRecorder(log, worker.count > 1 ? worker.index : undefined),
       upstreams: new LiveUpstreams({ log, resolver, budget: this.#budget, worker }),
       longLived: new LongLivedExchanges(),
-      bufferBudget: new BufferBudget(plan.server.bufferLimitBytes, memory.buffers, worker),
+      bufferBudget: counters.bufferBudget,
       rateLimiter: new RateLimiter(now, worker),
       observer: undefined,
     };
     this.workerCount = worker.count;
     this.metrics = this.#state.recorder.metrics;
-    this.bufferBudget = this.#state.bufferBudget;
+    this.bufferBudget = counters.bufferBudget;
+    this.bufferBudget.limitBytes = plan.server.bufferLimitBytes;
     this.rateLimiter = this.#state.rateLimiter;
     this.#server = createClientServer(plan.server);
     this.#acceptor = new RequestAcceptor(this.#state, log, counters);
@@ -281,7 +280,6 @@ export class Gateway {
   forgetWorker(index: number): void {
     this.metrics.forget(index);
     this.#counters.forgetWorker(index);
-    this.bufferBudget.forgetWorker(index);
     this.#state.upstreams.forgetWorker(index);
     this.rateLimiter.forgetWorker(index);
   }

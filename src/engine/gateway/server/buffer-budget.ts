@@ -10,25 +10,6 @@ const SHARE = 1 / 4;
 /** `buffer_full`: the budget is used up; `buffer_share`: the client has used its share. */
 type BufferRefusalReason = 'buffer_full' | 'buffer_share';
 
-export interface BufferBudgetMemory {
-  readonly lock: Int32Array;
-  readonly bytes: Float64Array;
-  readonly clients: Float64Array;
-  readonly full: Float64Array;
-  readonly share: Float64Array;
-}
-
-/** @param workers the number of workers */
-export function bufferBudgetMemory(parts: BufferParts, workers: number): BufferBudgetMemory {
-  return {
-    lock: parts.int32(1),
-    bytes: workerCounterMemory(parts, workers),
-    clients: workerCounterMemory(parts, workers),
-    full: workerCounterMemory(parts, workers),
-    share: workerCounterMemory(parts, workers),
-  };
-}
-
 /**
  * Limits the bytes of buffered bodies in memory: request bodies that are validated, and responses of login routes. Bytes
  * count when they arrive, so a client cannot reserve memory by announcing a long body.
@@ -36,19 +17,19 @@ export function bufferBudgetMemory(parts: BufferParts, workers: number): BufferB
  * The limit is for the bytes of all workers. The bytes of a client are counted in each worker alone.
  */
 export class BufferBudget {
-  limitBytes: number;
+  limitBytes = 0;
   readonly #lock: SharedLock;
   readonly #bytes: WorkerCounter;
   readonly #refused: Readonly<Record<BufferRefusalReason, WorkerCounter>>;
   readonly #clients = new UsageByKey<string>();
   readonly #clientCount: WorkerCounter;
 
-  constructor(limitBytes: number, { lock, bytes, clients, full, share }: BufferBudgetMemory, worker: WorkerPlace) {
-    this.limitBytes = limitBytes;
-    this.#lock = new SharedLock(lock);
-    this.#bytes = new WorkerCounter(bytes, worker);
-    this.#refused = { buffer_full: new WorkerCounter(full, worker), buffer_share: new WorkerCounter(share, worker) };
-    this.#clientCount = new WorkerCounter(clients, worker);
+  constructor(parts: BufferParts, worker: WorkerPlace) {
+    const createCounter = () => new WorkerCounter(workerCounterMemory(parts, worker.count), worker);
+    this.#lock = new SharedLock(parts.int32(1));
+    this.#bytes = createCounter();
+    this.#clientCount = createCounter();
+    this.#refused = { buffer_full: createCounter(), buffer_share: createCounter() };
   }
 
   /** The bytes of all workers, as the other counts. */
