@@ -95,7 +95,9 @@ export class ConnectionLimit {
   readonly #limit: number;
   readonly #waiting: WaitingRequests;
   readonly #memory: ConnectionLimitMemory;
-  readonly #worker: WorkerPlace;
+  readonly #own: number;
+  readonly #workers: number;
+  readonly #others: readonly number[];
   /** True if this worker left spare room to its own queue, although others wait too. */
   #hasLeftRoom = false;
 
@@ -103,7 +105,9 @@ export class ConnectionLimit {
     this.#limit = limit;
     this.#waiting = waiting;
     this.#memory = memory;
-    this.#worker = worker;
+    this.#own = worker.index;
+    this.#workers = worker.count;
+    this.#others = Array.from({ length: worker.count }, (_, index) => index).filter((index) => index !== worker.index);
   }
 
   /** The open connections of all workers. */
@@ -118,19 +122,17 @@ export class ConnectionLimit {
 
   /** Reports how many connections of this worker carry an exchange. */
   set ownBusy(count: number) {
-    Atomics.store(this.#memory.counts, this.#worker.index * STRIDE + BUSY, count);
+    Atomics.store(this.#memory.counts, this.#own * STRIDE + BUSY, count);
   }
 
   /** True if this worker may open a connection. */
   get hasRoom(): boolean {
-    return this.#count(this.#worker.index, GRANTED) > 0 || this.#hasSpare;
+    return this.#count(this.#own, GRANTED) > 0 || this.#hasSpare;
   }
 
   /** True if another worker has a connection without an exchange. */
   get hasIdleElsewhere(): boolean {
-    for (let worker = 0; worker < this.#worker.count; worker += 1)
-      if (worker !== this.#worker.index && this.#count(worker, OPEN) > this.#count(worker, BUSY)) return true;
-    return false;
+    return this.#others.some((worker) => this.#count(worker, OPEN) > this.#count(worker, BUSY));
   }
 
   /** Returns true, once, if this worker left room to its own queue that another one can use, which must then be notified. */
@@ -142,11 +144,10 @@ export class ConnectionLimit {
 
   /** Counts a new connection of this worker. Returns false if there is no room for it. */
   tryOpen(): boolean {
-    const { index } = this.#worker;
     return this.#waiting.lock.run(() => {
-      if (this.#count(index, GRANTED) > 0) this.#add(index, GRANTED, -1);
+      if (this.#count(this.#own, GRANTED) > 0) this.#add(this.#own, GRANTED, -1);
       else if (!this.#hasSpare) return false;
-      this.#add(index, OPEN, 1);
+      this.#add(this.#own, OPEN, 1);
       return true;
     });
   }
@@ -157,35 +158,28 @@ export class ConnectionLimit {
    * @param isForOthers false if this worker serves its own queue next
    */
   close(isForOthers: boolean): boolean {
-    const { index } = this.#worker;
     return this.#waiting.lock.run(() => {
-      this.#add(index, OPEN, -1);
-      return this.#grant(isForOthers ? index : undefined);
+      this.#add(this.#own, OPEN, -1);
+      return this.#grant(isForOthers ? this.#own : undefined);
     });
   }
 
   /** True if a connection without an exchange should be closed for another worker, even if requests of this worker wait for it. */
   shouldYield(): boolean {
     if (!this.#isWantedElsewhere || this.#hasSpare) return false;
-    const { index } = this.#worker;
     return this.#waiting.lock.run(() => {
-      const next = this.#neediest(index);
+      const next = this.#neediest(this.#own);
       if (next === undefined) return false;
-      if (this.#waiting.of(index) === 0) return true;
-      const difference = this.#held(index) - 1 - this.#held(next);
+      if (this.#waiting.of(this.#own) === 0) return true;
+      const difference = this.#held(this.#own) - 1 - this.#held(next);
       return difference > 0 || (difference === 0 && sharedNow() - (this.#memory.turnedAt[0] as number) >= TURN_MS);
     });
   }
 
   /** Returns the room that was granted to this worker and that it does not use. Returns false if there is none. */
   returnGrants(): boolean {
-    const { index } = this.#worker;
-    if (this.#count(index, GRANTED) === 0) return false;
-    return this.#waiting.lock.run(() => {
-      const granted = this.#count(index, GRANTED);
-      this.#add(index, GRANTED, -granted);
-      return granted > 0;
-    });
+    if (this.#count(this.#own, GRANTED) === 0) return false;
+    return this.#waiting.lock.run(() => Atomics.exchange(this.#memory.counts, this.#own * STRIDE + GRANTED, 0) > 0);
   }
 
   /** Gives back everything that a worker held which ended. */
@@ -197,14 +191,13 @@ export class ConnectionLimit {
   }
 
   get #isWantedElsewhere(): boolean {
-    for (let worker = 0; worker < this.#worker.count; worker += 1)
-      if (worker !== this.#worker.index && this.#isWanting(worker)) return true;
+    for (const worker of this.#others) if (this.#isWanting(worker)) return true;
     return false;
   }
 
   get #hasSpare(): boolean {
     let used = 0;
-    for (let worker = 0; worker < this.#worker.count; worker += 1) used += this.#held(worker);
+    for (let worker = 0; worker < this.#workers; worker += 1) used += this.#held(worker);
     return used < this.#limit;
   }
 
@@ -214,8 +207,8 @@ export class ConnectionLimit {
     while (this.#hasSpare) {
       const next = this.#neediest(except);
       // This worker finds the spare room when it serves its own queue.
-      if (next === this.#worker.index) this.#hasLeftRoom = true;
-      if (next === undefined || next === this.#worker.index) break;
+      if (next === this.#own) this.#hasLeftRoom = true;
+      if (next === undefined || next === this.#own) break;
       this.#add(next, GRANTED, 1);
       this.#memory.turn[0] = next + 1;
       this.#memory.turnedAt[0] = sharedNow();
@@ -226,11 +219,10 @@ export class ConnectionLimit {
 
   /** Returns the worker with waiting requests that holds the least; among equals the next one in turn. */
   #neediest(except?: number): number | undefined {
-    const { count } = this.#worker;
     const turn = this.#memory.turn[0] as number;
     let neediest: number | undefined;
-    for (let step = 0; step < count; step += 1) {
-      const worker = (turn + step) % count;
+    for (let step = 0; step < this.#workers; step += 1) {
+      const worker = (turn + step) % this.#workers;
       if (worker === except || !this.#isWanting(worker)) continue;
       if (neediest === undefined || this.#held(worker) < this.#held(neediest)) neediest = worker;
     }
@@ -248,7 +240,7 @@ export class ConnectionLimit {
 
   #sum(field: number): number {
     let sum = 0;
-    for (let worker = 0; worker < this.#worker.count; worker += 1) sum += this.#count(worker, field);
+    for (let worker = 0; worker < this.#workers; worker += 1) sum += this.#count(worker, field);
     return sum;
   }
 

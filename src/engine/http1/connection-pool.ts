@@ -1,7 +1,7 @@
 import type { WorkerCounter } from '../shared-memory/worker-counter.ts';
 import { type ConnectionLimit, privateConnectionLimit } from './connection-limit.ts';
 import type { Dial } from './dial.ts';
-import { UpstreamConnection } from './upstream-connection.ts';
+import { UpstreamConnection, type UpstreamConnectionOptions } from './upstream-connection.ts';
 
 interface ConnectionLimits {
   readonly connectionLimit: number;
@@ -24,20 +24,20 @@ interface ConnectionPoolOptions {
 
 /** The connections to one server, up to a limit. Reuses the most recently used one first, so that the others can expire. */
 export class ConnectionPool {
-  readonly #dial: Dial;
-  readonly #limits: ConnectionLimits;
+  readonly #connectionOptions: Omit<UpstreamConnectionOptions, 'isForTunnel'>;
   readonly #limit: ConnectionLimit;
   readonly #budget: ConnectionBudget | undefined;
   readonly #onGranted: () => void;
   readonly #all = new Set<UpstreamConnection>();
   /** The longest idle connection comes first. */
-  #idle: UpstreamConnection[] = [];
+  readonly #idle: UpstreamConnection[] = [];
   #sweeper: NodeJS.Timeout | undefined;
 
   constructor(dial: Dial, limits: ConnectionLimits, options: ConnectionPoolOptions = {}) {
-    const { limit = privateConnectionLimit(limits.connectionLimit), budget, onGranted = () => undefined } = options;
-    this.#dial = dial;
-    this.#limits = limits;
+    const { connectionLimit, responseTimeoutMs, idleTimeoutMs, responseHeadLimitBytes } = limits;
+    const { limit = privateConnectionLimit(connectionLimit), budget, onGranted = () => undefined } = options;
+    const onClosed = (connection: UpstreamConnection) => this.#remove(connection, true);
+    this.#connectionOptions = { dial, responseTimeoutMs, idleTimeoutMs, responseHeadLimitBytes, onClosed };
     this.#limit = limit;
     this.#budget = budget;
     this.#onGranted = onGranted;
@@ -93,12 +93,8 @@ export class ConnectionPool {
     this.#idle.push(connection);
     this.#limit.ownBusy = this.busy;
     // Only now: another worker that waits from now on sees an idle connection and requests it.
-    if (this.#limit.shouldYield()) {
-      this.#idle.pop();
-      this.#discardIdle(connection);
-    } else {
-      this.#sweeper ??= setInterval(this.#sweep, SWEEP_MS).unref();
-    }
+    if (this.#limit.shouldYield()) this.#discardIdle(connection);
+    else this.#sweeper ??= setInterval(() => this.#sweep(), SWEEP_MS).unref();
   }
 
   /** Takes back a connection that failed or became a tunnel, and closes it. The caller then serves waiting requests. */
@@ -109,7 +105,7 @@ export class ConnectionPool {
 
   /** Closes the connection that has been idle longest, if any. */
   closeIdle(): void {
-    const oldest = this.#idle.shift();
+    const [oldest] = this.#idle;
     if (oldest !== undefined) this.#discardIdle(oldest);
   }
 
@@ -121,21 +117,12 @@ export class ConnectionPool {
   /** Closes all connections, including those that carry an exchange. */
   close(): void {
     clearInterval(this.#sweeper);
-    this.#idle.length = 0;
     for (const connection of [...this.#all]) this.#discardIdle(connection);
     this.#budget?.remove(this);
   }
 
   #create(isForTunnel: boolean): UpstreamConnection {
-    const { responseTimeoutMs, idleTimeoutMs, responseHeadLimitBytes } = this.#limits;
-    const connection = new UpstreamConnection({
-      dial: this.#dial,
-      responseTimeoutMs,
-      idleTimeoutMs,
-      responseHeadLimitBytes,
-      isForTunnel,
-      onClosed: this.#forget,
-    });
+    const connection = new UpstreamConnection({ ...this.#connectionOptions, isForTunnel });
     this.#all.add(connection);
     this.#limit.ownBusy = this.busy;
     this.#budget?.onOpened();
@@ -150,25 +137,19 @@ export class ConnectionPool {
 
   #remove(connection: UpstreamConnection, isForOthers: boolean): void {
     if (!this.#all.delete(connection)) return;
+    const index = this.#idle.indexOf(connection);
+    if (index !== -1) this.#idle.splice(index, 1);
     this.#limit.ownBusy = this.busy;
     this.#budget?.onClosed();
     if (this.#limit.close(isForOthers)) this.#onGranted();
   }
 
-  readonly #forget = (connection: UpstreamConnection): void => {
-    const index = this.#idle.indexOf(connection);
-    if (index !== -1) this.#idle.splice(index, 1);
-    this.#remove(connection, true);
-  };
-
-  readonly #sweep = (): void => {
-    const stale = this.#idle.filter(({ isStale }) => isStale);
-    this.#idle = this.#idle.filter((connection) => !stale.includes(connection));
-    for (const connection of stale) this.#discardIdle(connection);
+  #sweep(): void {
+    for (const connection of this.#idle.filter(({ isStale }) => isStale)) this.#discardIdle(connection);
     if (this.#idle.length > 0) return;
     clearInterval(this.#sweeper);
     this.#sweeper = undefined;
-  };
+  }
 }
 
 /** A connection pool that closes idle connections on demand. */

@@ -131,27 +131,32 @@ export const standstills = new Standstills();
  * bytes may be here, or could not arrive because the process had not done its own part.
  */
 export class RestartableTimeout {
-  readonly ms: number;
+  readonly #ms: number;
   readonly #onExpired: () => void;
   #timer: NodeJS.Timeout | undefined;
+  #timerMs = 0;
   #state: 'stopped' | 'running' | 'expiring' = 'stopped';
   #standstills = 0;
   #isExtended = false;
 
   /** @param ms 0 for no limit */
   constructor(ms: number, onExpired: () => void) {
-    this.ms = ms;
+    this.#ms = ms;
     this.#onExpired = onExpired;
   }
 
-  /** Starts the time limit, or restarts it. */
-  start(): this {
-    if (this.ms === 0) return this;
-    this.#state = 'running';
+  /** Starts the time limit, or restarts it. @param ms 0 for no limit */
+  start(ms = this.#ms): this {
+    this.#state = ms === 0 ? 'stopped' : 'running';
+    if (ms === 0) return this;
     this.#standstills = standstills.count;
     this.#isExtended = false;
-    if (this.#timer === undefined) this.#timer = setTimeout(() => this.#expire(), this.ms).unref();
-    else this.#timer.refresh();
+    if (this.#timerMs === ms) this.#timer?.refresh();
+    else {
+      clearTimeout(this.#timer);
+      this.#timer = setTimeout(() => this.#expire(), ms).unref();
+      this.#timerMs = ms;
+    }
     return this;
   }
 

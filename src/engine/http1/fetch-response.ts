@@ -1,4 +1,5 @@
 import { createDial, type DialOptions, type ServerAddress } from './dial.ts';
+import { GrowingBuffer } from './growing-buffer.ts';
 import { Http1Error } from './http1-error.ts';
 import type { ResponseHead } from './message-head.ts';
 import type { RawHeaders } from './raw-headers.ts';
@@ -81,32 +82,24 @@ export async function fetchResponse(
   const abort = () => connection.abort(signal?.reason);
   signal?.addEventListener('abort', abort);
   try {
-    return await new Promise((resolve, reject) => {
-      const upstreamRequest = {
-        ...request,
-        length: request.body?.length,
-        isHandshake: false,
-        hasResponseTimeout: true,
-      };
-      connection.send(upstreamRequest, new ResponseReader(maxBytes, resolve, reject));
-    });
+    const options = { length: request.body?.length, isHandshake: false, hasResponseTimeout: true };
+    return await new Promise((resolve, reject) =>
+      connection.send({ ...request, ...options }, new ResponseReader(maxBytes, resolve, reject)),
+    );
   } finally {
     signal?.removeEventListener('abort', abort);
   }
 }
 
 class ResponseReader implements ResponseSink {
-  readonly #maxBytes: number;
+  readonly #body: GrowingBuffer;
   readonly #resolve: (response: FetchResponse) => void;
   readonly #reject: (error: Error) => void;
   #status = 0;
   #headers: RawHeaders = [];
-  /** One buffer that grows. A server may send packets of one byte, and a separate buffer for each takes about 100 bytes. */
-  #memory = Buffer.alloc(0);
-  #size = 0;
 
   constructor(maxBytes: number, resolve: (response: FetchResponse) => void, reject: (error: Error) => void) {
-    this.#maxBytes = maxBytes;
+    this.#body = new GrowingBuffer(maxBytes);
     this.#resolve = resolve;
     this.#reject = reject;
   }
@@ -123,21 +116,13 @@ class ResponseReader implements ResponseSink {
   }
 
   onData(bytes: Buffer): void {
-    const size = this.#size + bytes.length;
-    if (size > this.#maxBytes) throw new ResponseTooLargeError(this.#status);
-    if (size > this.#memory.length) {
-      const larger = Buffer.allocUnsafeSlow(Math.min(this.#maxBytes, 2 * size));
-      this.#memory.copy(larger, 0, 0, this.#size);
-      this.#memory = larger;
-    }
-    bytes.copy(this.#memory, this.#size);
-    this.#size = size;
+    if (!this.#body.add(bytes)) throw new ResponseTooLargeError(this.#status);
   }
 
   onReadComplete(): void {}
 
   onEnd(): void {
-    this.#resolve({ status: this.#status, headers: this.#headers, body: this.#memory.subarray(0, this.#size) });
+    this.#resolve({ status: this.#status, headers: this.#headers, body: this.#body.bytes() });
   }
 
   onUpgrade(_head: unknown, socket: { destroy(): void }): void {

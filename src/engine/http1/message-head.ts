@@ -37,28 +37,15 @@ export interface HeaderFields {
 
 type Member = Exclude<keyof FoundHeaders, 'isAmbiguous'>;
 
-const MEMBERS = new Map<string, Member>([
-  ['host', 'host'],
-  ['authorization', 'authorization'],
-  ['content-type', 'contentType'],
-  ['content-length', 'contentLength'],
-  ['transfer-encoding', 'transferEncoding'],
-  ['connection', 'connection'],
-  ['keep-alive', 'keepAlive'],
-  ['expect', 'expect'],
-  ['max-forwards', 'maxForwards'],
-  ['origin', 'origin'],
-  ['traceparent', 'traceparent'],
-  ['upgrade', 'upgrade'],
-  ['via', 'via'],
-]);
-const SINGLE: ReadonlySet<string> = new Set([
-  'host',
-  'authorization',
-  'contentType',
-  'contentLength',
-  'transferEncoding',
-]);
+/** By the name of the header in lower case. */
+const MEMBERS = new Map<string, Member>();
+for (const member of Object.keys(new FoundHeaders()) as (keyof FoundHeaders)[])
+  if (member !== 'isAmbiguous')
+    MEMBERS.set(
+      member.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
+      member,
+    );
+const SINGLE = new Set<Member>(['host', 'authorization', 'contentType', 'contentLength', 'transferEncoding']);
 
 /** The name of a header as received, and the member that has its value. */
 interface HeaderName {
@@ -85,7 +72,13 @@ export function parseFields(text: string, start: number): HeaderFields {
     // Space and tab are the only characters of a valid line that are not above a space.
     while (first < last && text.charCodeAt(first) <= SPACE) first += 1;
     while (first < last && text.charCodeAt(last - 1) <= SPACE) last -= 1;
-    const { rawName, member } = nameOf(text.slice(at, colon));
+    const written = text.slice(at, colon);
+    const { length } = written;
+    const slot = (length * 37 + written.charCodeAt(0) * 5 + written.charCodeAt(length - 1)) % SLOTS;
+    let name = names[slot] as HeaderName;
+    // To change the letter case of each name, or to look it up in a `Map`, would take four times as long.
+    if (name.rawName !== written) name = keepName(written, slot);
+    const { rawName, member } = name;
     const value = text.slice(first, last);
     headers.push(rawName, value);
     if (member !== undefined) {
@@ -98,16 +91,11 @@ export function parseFields(text: string, start: number): HeaderFields {
   return { headers, known };
 }
 
-/** Returns the kept name. To change the letter case of each name, or to look it up in a `Map`, would take four times as long. */
-function nameOf(rawName: string): HeaderName {
-  const { length } = rawName;
-  const slot = (length * 37 + rawName.charCodeAt(0) * 5 + rawName.charCodeAt(length - 1)) % SLOTS;
-  const kept = names[slot] as HeaderName;
-  if (kept.rawName === rawName) return kept;
+function keepName(rawName: string, slot: number): HeaderName {
   // A copy, because a slice would keep the complete head in memory, with its token.
   const copy = Buffer.from(rawName, 'latin1').toString('latin1');
   const name = { rawName: copy, member: MEMBERS.get(rawName.toLowerCase()) };
-  if (length <= MAX_KEPT_LENGTH) names[slot] = name;
+  if (rawName.length <= MAX_KEPT_LENGTH) names[slot] = name;
   return name;
 }
 

@@ -9,16 +9,12 @@ export function getHeader(headers: RawHeaders, name: string): string | undefined
 
 /** Returns all values of a header. @param name in lower case */
 export function getAllHeaders(headers: RawHeaders, name: string): string[] {
-  const values: string[] = [];
-  for (let index = 0; index < headers.length; index += 2)
-    if (isHeader(headers[index] as string, name)) values.push(headers[index + 1] as string);
-  return values;
+  return headers.filter((_, index) => index % 2 === 1 && isHeader(headers[index - 1] as string, name));
 }
 
 /** True if the predicate accepts the name of a header. */
 export function hasHeader(headers: RawHeaders, isMatch: (rawName: string) => boolean): boolean {
-  for (let index = 0; index < headers.length; index += 2) if (isMatch(headers[index] as string)) return true;
-  return false;
+  return headers.some((text, index) => index % 2 === 0 && isMatch(text));
 }
 
 /** Returns a copy without the headers whose name the predicate accepts. */
@@ -67,6 +63,5 @@ export function isHeader(rawName: string, name: string): boolean {
 }
 
 function indexOfHeader(headers: RawHeaders, name: string): number {
-  for (let index = 0; index < headers.length; index += 2) if (isHeader(headers[index] as string, name)) return index;
-  return -1;
+  return headers.findIndex((text, index) => index % 2 === 0 && isHeader(text, name));
 }

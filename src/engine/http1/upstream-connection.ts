@@ -24,7 +24,7 @@ const MAX_REUSE_MS = 600_000;
 const REUSE_MARGIN_MS = 2_000;
 const TIMEOUT = /(?:^|[,\t ])timeout=(\d{1,9})/i;
 
-interface UpstreamConnectionOptions {
+export interface UpstreamConnectionOptions {
   readonly dial: Dial;
   /** The longest time until the response begins; 0: no limit. */
   readonly responseTimeoutMs: number;
@@ -45,9 +45,11 @@ type ConnectionState = 'new' | 'opening' | 'idle' | 'requested' | 'busy' | 'clos
 export class UpstreamConnection implements FlowControl, PacedSource, SocketHandler, DeferredTask, UploadListener {
   /** True if the response of this exchange was paused: a slow client may be the reason that the upstream closed. */
   wasPaused = false;
+  /** True if a reused connection received nothing in its last exchange: the upstream may have closed it earlier. */
+  mayHaveBeenStale = false;
   readonly #options: UpstreamConnectionOptions;
-  readonly #responseTimeout: RestartableTimeout;
-  #idleTimeout: RestartableTimeout;
+  /** Limits the time to the response, and then the times between its reads. */
+  readonly #timeout: RestartableTimeout;
   readonly #parser: ResponseParser;
   /** Suspends reading while the upstream sends very small chunks. */
   readonly #pace = new ReadPace(this);
@@ -55,11 +57,11 @@ export class UpstreamConnection implements FlowControl, PacedSource, SocketHandl
   #socket: Duplex | undefined;
   #restoreWrites: (() => void) | undefined;
   #address: HostAddress | undefined;
-  #completedExchanges = 0;
   #request: UpstreamRequest | undefined;
   #sink: ResponseSink | undefined;
   #upload: Upload | undefined;
-  #hasResponseBytes = false;
+  #idleTimeoutMs = 0;
+  #hasCompleted = false;
   /** The response began before the request was written, so the upstream may be about to close. */
   #isEarlyResponse = false;
   #isPaused = false;
@@ -69,13 +71,11 @@ export class UpstreamConnection implements FlowControl, PacedSource, SocketHandl
   #expiresAt = Number.POSITIVE_INFINITY;
   /** The upstream closed before it had read the complete request. */
   #writeError: Error | undefined;
-  #earlyResponseTimer: NodeJS.Timeout | undefined;
 
   constructor(options: UpstreamConnectionOptions) {
     this.#options = options;
     this.#parser = new ResponseParser(this, options.responseHeadLimitBytes);
-    this.#responseTimeout = new RestartableTimeout(options.responseTimeoutMs, () => this.#onResponseTimeout());
-    this.#idleTimeout = this.#createIdleTimeout(options.idleTimeoutMs);
+    this.#timeout = new RestartableTimeout(options.responseTimeoutMs, () => this.#onTimeout());
   }
 
   /** True if the connection can carry an exchange now. */
@@ -88,21 +88,6 @@ export class UpstreamConnection implements FlowControl, PacedSource, SocketHandl
     return this.#address?.isRemoved === true || performance.now() > this.#expiresAt;
   }
 
-  /** True if a reused connection received nothing in its last exchange: the upstream may have closed it earlier. */
-  get mayHaveBeenStale(): boolean {
-    return this.#completedExchanges > 0 && !this.#hasResponseBytes;
-  }
-
-  /** Opens the socket in advance. Otherwise the first `send` opens it. */
-  open(): void {
-    const { dial, isForTunnel } = this.#options;
-    this.#state = 'opening';
-    const socket = dial(this, isForTunnel);
-    this.#socket = socket;
-    this.#restoreWrites = interceptWriteErrors(socket, this.#onWriteError);
-    socket.on('error', this.#onSocketError).on('end', this.#onSocketEnd).on('close', this.#onSocketClose);
-  }
-
   /**
    * Sends a request once the socket is open. On a reused connection it first reads the bytes that have already arrived. Otherwise
    * an attacker could plant a response for the next request (GHSA-35p6-xmwp-9g52 describes a client with this flaw).
@@ -110,7 +95,7 @@ export class UpstreamConnection implements FlowControl, PacedSource, SocketHandl
   send(request: UpstreamRequest, sink: ResponseSink): void {
     this.#request = request;
     this.#sink = sink;
-    if (this.#state === 'new') this.open();
+    if (this.#state === 'new') this.#open();
     if (this.#state === 'opening') return;
     this.#state = 'requested';
     defer(this);
@@ -124,20 +109,19 @@ export class UpstreamConnection implements FlowControl, PacedSource, SocketHandl
   pause(): void {
     this.#isPaused = true;
     this.wasPaused = true;
-    this.#idleTimeout.stop();
+    this.#timeout.stop();
     this.updateReads();
   }
 
   resume(): void {
     if (!this.#isPaused) return;
     this.#isPaused = false;
-    if (this.#parser.state === 'body') this.#idleTimeout.start();
+    if (this.#parser.state === 'body') this.#timeout.start(this.#idleTimeoutMs);
     this.updateReads();
   }
 
   limitIdle(ms: number): void {
-    this.#idleTimeout.close();
-    this.#idleTimeout = this.#createIdleTimeout(ms);
+    this.#idleTimeoutMs = ms;
   }
 
   updateReads(): void {
@@ -148,8 +132,8 @@ export class UpstreamConnection implements FlowControl, PacedSource, SocketHandl
 
   /** Closes the connection without an event. */
   destroy(): void {
-    this.#sink = undefined;
-    this.#shut();
+    this.#release();
+    this.#socket?.destroy();
   }
 
   onOpen(address?: HostAddress): void {
@@ -170,7 +154,7 @@ export class UpstreamConnection implements FlowControl, PacedSource, SocketHandl
     }
     const parser = this.#parser;
     const { head: previousHead } = parser;
-    this.#hasResponseBytes = true;
+    this.mayHaveBeenStale = false;
     try {
       parser.parse(bytes, this.#sink as ResponseSink);
     } catch (error) {
@@ -186,19 +170,34 @@ export class UpstreamConnection implements FlowControl, PacedSource, SocketHandl
 
   onUploadProgress(isComplete: boolean): void {
     if (isComplete) this.#upload = undefined;
-    if (this.#parser.state !== 'body') this.#startResponseTimeout();
+    if (this.#parser.state !== 'body') this.#limitResponse();
   }
 
   onUploadError(error: Error): void {
     this.#close(error);
   }
 
+  #open(): void {
+    const { dial, isForTunnel } = this.#options;
+    this.#state = 'opening';
+    const socket = dial(this, isForTunnel);
+    this.#socket = socket;
+    this.#restoreWrites = interceptWriteErrors(socket, (error) => this.#onWriteError(error));
+    socket.on('error', (error) => this.#close(error));
+    socket.on('end', () => {
+      // After a failed write the end may be a reset, which does not complete a response (RFC 9112 section 8).
+      if (this.#writeError === undefined && this.#parser.end()) this.#complete();
+      else this.#onSocketClose();
+    });
+    socket.on('close', () => this.#onSocketClose());
+  }
+
   #begin(request: UpstreamRequest): void {
     this.#state = 'busy';
-    this.#hasResponseBytes = false;
-    this.#isEarlyResponse = false;
+    this.mayHaveBeenStale = this.#hasCompleted;
     this.wasPaused = false;
-    if (this.#idleTimeout.ms !== this.#options.idleTimeoutMs) this.limitIdle(this.#options.idleTimeoutMs);
+    this.#isEarlyResponse = false;
+    this.#idleTimeoutMs = this.#options.idleTimeoutMs;
     this.#parser.begin(request.method);
     this.#sink?.onRequestStart();
     if (this.#state !== 'busy') return;
@@ -208,24 +207,24 @@ export class UpstreamConnection implements FlowControl, PacedSource, SocketHandl
       this.#close(error as Error);
       return;
     }
-    if (this.#upload === undefined) this.#startResponseTimeout();
+    if (this.#upload === undefined) this.#limitResponse();
   }
 
   /** Each informational (1xx) response restarts the time limit. */
   #onHead({ status }: ResponseHead): void {
     if (this.#state !== 'busy') return;
     if (status < 200) {
-      this.#startResponseTimeout();
+      this.#limitResponse();
       return;
     }
     this.#isEarlyResponse = this.#upload !== undefined;
-    this.#responseTimeout.stop();
+    this.#timeout.stop();
   }
 
   #continueBody(size: number): void {
     const { chunkCount } = this.#parser.body;
     if (chunkCount > 0) this.#pace.add(chunkCount, size);
-    if (!this.#isPaused) this.#idleTimeout.start();
+    if (!this.#isPaused) this.#timeout.start(this.#idleTimeoutMs);
     this.#sink?.onReadComplete();
   }
 
@@ -238,19 +237,19 @@ export class UpstreamConnection implements FlowControl, PacedSource, SocketHandl
     // An upstream that refused a handshake may still have switched the protocol.
     const mayContinue = isReusable && isSent && this.#request?.isHandshake === false;
     if (this.#isPaused) this.resume();
-    this.#idleTimeout.stop();
+    this.#timeout.stop();
     if (head?.keepAlive !== this.#keepAlive) this.#reuseMs = reuseMs(head?.keepAlive);
     this.#keepAlive = head?.keepAlive;
     this.#expiresAt = performance.now() + this.#reuseMs;
     this.#request = undefined;
     this.#sink = undefined;
-    this.#completedExchanges += 1;
+    this.#hasCompleted = true;
     if (mayContinue && this.#reuseMs > 0) this.#state = 'idle';
-    else this.#shut();
+    else this.destroy();
     sink?.onEnd(body.trailers.headers);
   }
 
-  /** Hands the socket over to the sink. */
+  /** Hands the socket over to the sink. The listeners of a closed connection do nothing. */
   #upgrade(): void {
     const { head, bytesAfterUpgrade } = this.#parser;
     const sink = this.#sink;
@@ -259,7 +258,6 @@ export class UpstreamConnection implements FlowControl, PacedSource, SocketHandl
       this.#close(new Http1Error('upgrade_unexpected'));
       return;
     }
-    socket.off('error', this.#onSocketError).off('end', this.#onSocketEnd).off('close', this.#onSocketClose);
     socket.removeAllListeners('data');
     this.#restoreWrites?.();
     socket.pause();
@@ -268,25 +266,19 @@ export class UpstreamConnection implements FlowControl, PacedSource, SocketHandl
     sink?.onUpgrade(head, socket);
   }
 
-  #createIdleTimeout(ms: number): RestartableTimeout {
-    return new RestartableTimeout(ms, () => this.#close(new Http1Error('idle_timeout')));
-  }
-
-  #startResponseTimeout(): void {
-    if (this.#writeError !== undefined) return;
-    if (this.#request?.hasResponseTimeout === true) this.#responseTimeout.start();
+  #limitResponse(): void {
+    if (this.#writeError === undefined && this.#request?.hasResponseTimeout === true) this.#timeout.start();
   }
 
   /** While the client is still sending the body, the client causes the delay, unless the upstream has stopped reading. */
-  #onResponseTimeout(): void {
-    if (this.#upload !== undefined && this.#socket?.writableNeedDrain === false) this.#responseTimeout.start();
-    else this.#close(new Http1Error('response_timeout'));
+  #onTimeout(): void {
+    if (this.#parser.state === 'body') this.#close(new Http1Error('idle_timeout'));
+    else if (this.#upload !== undefined && this.#socket?.writableNeedDrain === false) this.#timeout.start();
+    else this.#close(this.#writeError ?? new Http1Error('response_timeout'));
   }
 
-  readonly #onSocketError = (error: Error): void => this.#close(error);
-
   /** The upstream has closed and reads no more of the request. It may have responded before, so keep reading for a moment. */
-  readonly #onWriteError = (error: Error): void => {
+  #onWriteError(error: Error): void {
     if (this.#state !== 'busy') {
       this.#close(error);
       return;
@@ -294,36 +286,24 @@ export class UpstreamConnection implements FlowControl, PacedSource, SocketHandl
     this.#writeError = error;
     this.#upload?.stop();
     this.#upload = undefined;
-    this.#responseTimeout.stop();
-    this.#earlyResponseTimer = setTimeout(() => {
-      if (this.#parser.state !== 'body') this.#close(error);
-    }, EARLY_RESPONSE_MS);
-  };
+    if (this.#parser.state !== 'body') this.#timeout.start(EARLY_RESPONSE_MS);
+  }
 
-  readonly #onSocketEnd = (): void => {
-    // After a failed write the end may be a reset, which does not complete a response (RFC 9112 section 8).
-    if (this.#writeError === undefined && this.#parser.end()) this.#complete();
-    else this.#onSocketClose();
-  };
-
-  readonly #onSocketClose = (): void => this.#close(this.#writeError ?? new Http1Error('connection_closed'));
+  #onSocketClose(): void {
+    this.#close(this.#writeError ?? new Http1Error('connection_closed'));
+  }
 
   #close(error: Error): void {
     if (this.#state === 'closed') return;
     const sink = this.#sink;
     const isStale = this.#state === 'requested';
-    this.#shut();
+    this.destroy();
     if (sink === undefined) this.#options.onClosed(this);
     else if (isStale) sink.onStale();
     else sink.onError(error);
   }
 
-  #shut(): void {
-    this.#release();
-    this.#socket?.destroy();
-  }
-
-  /** Ends the exchange and the timers, but keeps the socket open. */
+  /** Ends the exchange and the time limits, but keeps the socket open. */
   #release(): void {
     this.#state = 'closed';
     this.#request = undefined;
@@ -331,9 +311,7 @@ export class UpstreamConnection implements FlowControl, PacedSource, SocketHandl
     this.#parser.stop();
     this.#upload?.stop();
     this.#upload = undefined;
-    this.#responseTimeout.close();
-    this.#idleTimeout.close();
-    clearTimeout(this.#earlyResponseTimer);
+    this.#timeout.close();
   }
 }
 

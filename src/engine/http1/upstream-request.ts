@@ -111,86 +111,83 @@ export interface UploadListener {
 export class Upload implements DeferredTask {
   readonly #socket: Duplex;
   readonly #body: Readable;
-  readonly #length: number | 'chunked';
+  readonly #isChunked: boolean;
   readonly #listener: UploadListener;
   /** Empty once the head is written. */
   #head: string;
-  #sentBytes = 0;
+  /** Bytes still to come; NaN for a chunked body. */
+  #remaining: number;
+  #isOver = false;
 
   constructor(socket: Duplex, head: string, body: Readable, length: number | 'chunked', listener: UploadListener) {
     this.#socket = socket;
     this.#body = body;
-    this.#length = length;
+    this.#isChunked = length === 'chunked';
     this.#listener = listener;
     this.#head = head;
+    this.#remaining = length === 'chunked' ? Number.NaN : length;
   }
 
   start(): void {
-    this.#body.on('data', this.#onData).on('end', this.#onEnd).on('error', this.#onError);
-    this.#socket.on('drain', this.#onDrain);
+    this.#body
+      .on('data', (bytes: Buffer) => this.#write(bytes))
+      .on('end', () => this.#end())
+      // Without a listener, a late error of the destroyed body would end the process.
+      .on('error', (error) => this.#fail(error));
     defer(this);
   }
 
   runDeferred(): void {
-    this.#writeHead();
+    if (!this.#isOver) this.#writeHead();
   }
 
   /** Ends the upload without an event. */
   stop(): void {
-    this.#detach();
-    // Without a listener, a late error of the destroyed body would end the process.
-    this.#body.on('error', () => undefined).destroy();
+    this.#isOver = true;
+    this.#body.destroy();
   }
 
-  readonly #onData = (bytes: Buffer): void => {
-    this.#sentBytes += bytes.length;
-    if (this.#length !== 'chunked' && this.#sentBytes > this.#length) {
-      this.#onError(new Http1Error('request_malformed'));
+  #write(bytes: Buffer): void {
+    if (this.#isOver) return;
+    this.#remaining -= bytes.length;
+    if (this.#remaining < 0) {
+      this.#fail(new Http1Error('request_malformed'));
       return;
     }
     const socket = this.#socket;
     socket.cork();
     this.#writeHead();
-    if (this.#length === 'chunked') {
-      socket.write(`${bytes.length.toString(16)}\r\n`, 'latin1');
-      socket.write(bytes);
-      socket.write('\r\n', 'latin1');
-    } else {
-      socket.write(bytes);
-    }
+    if (this.#isChunked) socket.write(`${bytes.length.toString(16)}\r\n`, 'latin1');
+    socket.write(bytes);
+    if (this.#isChunked) socket.write('\r\n', 'latin1');
     socket.uncork();
-    if (socket.writableNeedDrain) this.#body.pause();
+    if (socket.writableNeedDrain) {
+      this.#body.pause();
+      socket.once('drain', () => this.#body.resume());
+    }
     this.#listener.onUploadProgress(false);
-  };
+  }
 
-  readonly #onEnd = (): void => {
-    if (this.#length !== 'chunked' && this.#sentBytes < this.#length) {
-      this.#onError(new Http1Error('request_malformed'));
+  #end(): void {
+    if (this.#isOver) return;
+    if (this.#remaining > 0) {
+      this.#fail(new Http1Error('request_malformed'));
       return;
     }
     this.#writeHead();
-    if (this.#length === 'chunked') this.#socket.write('0\r\n\r\n', 'latin1');
-    this.#detach();
+    if (this.#isChunked) this.#socket.write('0\r\n\r\n', 'latin1');
+    this.#isOver = true;
     this.#listener.onUploadProgress(true);
-  };
+  }
 
-  readonly #onError = (error: Error): void => {
-    this.#detach();
+  #fail(error: Error): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
     this.#listener.onUploadError(error);
-  };
-
-  readonly #onDrain = (): void => {
-    this.#body.resume();
-  };
+  }
 
   #writeHead(): void {
     if (this.#head !== '') this.#socket.write(this.#head, 'latin1');
     this.#head = '';
-  }
-
-  #detach(): void {
-    this.#head = '';
-    this.#body.off('data', this.#onData).off('end', this.#onEnd).off('error', this.#onError);
-    this.#socket.off('drain', this.#onDrain);
   }
 }
