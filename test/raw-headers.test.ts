@@ -1,12 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  getAllHeaders,
-  getHeader,
-  headerPairs,
-  serializeHeaders,
-  setHeader,
-  withoutHeaders,
-} from '../src/engine/http1/raw-headers.ts';
+import { serializeHeaders } from '../src/engine/http1/message-head.ts';
+import { getAllHeaders, getHeader, headerPairs, setHeader, withoutHeaders } from '../src/engine/http1/raw-headers.ts';
 
 const HEADERS = ['Vary', 'a', 'X-Vary', 'vary', 'VARY', 'b'];
 

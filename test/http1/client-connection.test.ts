@@ -1,8 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { ClientRequest } from '../../src/engine/http1/client-request.ts';
-import { HeadReader } from '../../src/engine/http1/head-reader.ts';
-import { checkRequestLine, parseRequestLines, type RequestLines } from '../../src/engine/http1/message-head.ts';
+import { type ClientRequest, checkRequestLine, parseRequest } from '../../src/engine/http1/client-request.ts';
+import { HeadReader } from '../../src/engine/http1/message-reader.ts';
 import type { ResponseWriter } from '../../src/engine/http1/response-writer.ts';
 import { withLinearCost } from '../support/growth.ts';
 import { LIMITS, TestConnection, TestSocket } from './client-site.ts';
@@ -128,8 +127,9 @@ describe('a head reader', () => {
 
 describe('a request', () => {
   it('tells a reader that comes after the client has left', () => {
-    const lines = parseRequestLines('POST / HTTP/1.1\r\nContent-Length: 10\r\n') as RequestLines;
-    const request = new ClientRequest(lines, { updateReads: () => {} });
+    const request = parseRequest('POST / HTTP/1.1\r\nContent-Length: 10\r\n', {
+      updateReads: () => {},
+    }) as ClientRequest;
     request.receive(Buffer.from('half'));
     request.close();
     const events: string[] = [];
@@ -142,8 +142,9 @@ describe('a request', () => {
   });
 
   it('is read without a pause once its body is discarded', () => {
-    const lines = parseRequestLines('POST / HTTP/1.1\r\nContent-Length: 10\r\n') as RequestLines;
-    const request = new ClientRequest(lines, { updateReads: () => {} });
+    const request = parseRequest('POST / HTTP/1.1\r\nContent-Length: 10\r\n', {
+      updateReads: () => {},
+    }) as ClientRequest;
     request.discardBody();
     request.pause();
     expect(request.mayRead).toBe(true);

@@ -1,6 +1,7 @@
 import type { PacedSource } from './event-loop.ts';
 import { GrowingBuffer } from './growing-buffer.ts';
-import type { KnownHeaders, RequestLines } from './message-head.ts';
+import { REQUEST_METHODS } from './http-methods.ts';
+import { FIELD_LINES, type HeaderFields, type KnownHeaders, type MalformedPart, parseFields } from './message-head.ts';
 import { getAllHeaders } from './raw-headers.ts';
 
 /** Receives a request body. */
@@ -49,13 +50,14 @@ export class ClientRequest {
   #hasEnded = false;
   #isClosed = false;
 
-  constructor({ method, target, version, headers, known }: RequestLines, connection: PacedSource) {
+  constructor(method: string, url: string, httpVersion: string, fields: HeaderFields, connection: PacedSource) {
+    const { headers, known } = fields;
     this.method = method;
-    this.url = target;
-    this.httpVersion = version;
+    this.url = url;
+    this.httpVersion = httpVersion;
     this.rawHeaders = headers;
     this.known = known;
-    this.framing = framingOf(known, version);
+    this.framing = framingOf(known, httpVersion);
     this.isComplete = this.framing === undefined;
     this.#connection = connection;
   }
@@ -155,4 +157,45 @@ function framingOf({ contentLength: length, transferEncoding: encoding }: KnownH
   if (length === undefined) return undefined;
   if (!CONTENT_LENGTH.test(length)) return 'content_length';
   return length === '0' ? undefined : Number(length);
+}
+
+const REQUEST_LINE = '([^\\0-\\x20\\x7f]+) ([^\\0-\\x20\\x7f]+) HTTP/(\\d\\.\\d)\\r\\n';
+/** Matches a complete head without its empty line. A head that does not match is invalid, or can be read in two ways. */
+const REQUEST_HEAD = new RegExp(`^${REQUEST_LINE}${FIELD_LINES}$`);
+const LINE = new RegExp(`^${REQUEST_LINE}`);
+const PARTIAL_LINE = /^([^\0-\x20\x7f]*)(?: (?:[^\0-\x20\x7f]+(?: (.*))?)?)?$/s;
+/** Matches the origin, absolute and asterisk forms (RFC 9112 section 3.2). */
+const TARGET_START = /^(?:\/|[A-Za-z]+:\/\/|\*$)/;
+const VERSION_SHAPE = 'HTTP/0.0\r';
+
+/** One empty line may precede a request (RFC 9112 section 2.2). */
+function withoutEmptyLine(text: string): string {
+  return text.startsWith('\r\n') ? text.slice(2) : text;
+}
+
+/** Checks a complete request line, or the first part of one. Returns `undefined` if it is valid or may become so. */
+export function checkRequestLine(start: string): MalformedPart | undefined {
+  const text = withoutEmptyLine(start);
+  if (text.endsWith('\n')) return LINE.test(text) ? undefined : 'request_line';
+  if (text === '\r') return undefined;
+  const [match, method = '', version = ''] = PARTIAL_LINE.exec(text) ?? [];
+  if (match === undefined || !VERSION_SHAPE.startsWith(version.replaceAll(/\d/g, '0'))) return 'request_line';
+  const isKnown = text.length === method.length ? isMethodStart(method) : REQUEST_METHODS.has(method);
+  return isKnown ? undefined : 'message';
+}
+
+function isMethodStart(text: string): boolean {
+  return REQUEST_METHODS.keys().some((method) => method.startsWith(text));
+}
+
+/** Parses a head, in latin-1, without the empty line after it. The request line has exactly one space between its parts. */
+export function parseRequest(head: string, connection: PacedSource): ClientRequest | MalformedPart {
+  const text = withoutEmptyLine(head);
+  const [, name, target, version] = REQUEST_HEAD.exec(text) ?? [];
+  if (name === undefined || target === undefined || version === undefined)
+    return LINE.test(text) ? 'message' : 'request_line';
+  const method = REQUEST_METHODS.get(name);
+  if (method === undefined || !(method === 'CONNECT' || TARGET_START.test(target))) return 'message';
+  const fields = parseFields(text, text.indexOf('\n') + 1);
+  return new ClientRequest(method, target, version === '1.1' ? '1.1' : version, fields, connection);
 }

@@ -40,13 +40,6 @@ export function withMissing(headers: RawHeaders, others: RawHeaders): RawHeaders
   return [...headers, ...withoutHeaders(others, (rawName) => names.has(rawName.toLowerCase()))];
 }
 
-/** Returns the field lines of a message (RFC 9112 section 5), each with its CRLF. */
-export function serializeHeaders(headers: RawHeaders): string {
-  let lines = '';
-  for (let index = 0; index < headers.length; index += 2) lines += `${headers[index]}: ${headers[index + 1]}\r\n`;
-  return lines;
-}
-
 export function headerPairs(headers: RawHeaders): [name: string, value: string][] {
   const pairs: [string, string][] = [];
   forEachHeader(headers, (name, value) => pairs.push([name, value]));

@@ -1,10 +1,9 @@
 import type { Duplex } from 'node:stream';
-import { BodyDecoder } from './body-decoder.ts';
-import { ClientRequest } from './client-request.ts';
+import { type ClientRequest, checkRequestLine, parseRequest } from './client-request.ts';
 import { type DeferredTask, defer, type PacedSource, ReadPace } from './event-loop.ts';
 import { GrowingBuffer } from './growing-buffer.ts';
-import { HeadReader, START_BYTES } from './head-reader.ts';
-import { checkRequestLine, isPersistent, parseRequestLines, type RequestErrorKind } from './message-head.ts';
+import { isPersistent, type RequestErrorKind } from './message-head.ts';
+import { BodyDecoder, HeadReader, START_BYTES } from './message-reader.ts';
 import { type ResponseConnection, ResponseWriter } from './response-writer.ts';
 
 /** The limit on bytes read ahead of the request, by which the gateway detects a disconnect. One read may exceed it. */
@@ -180,14 +179,13 @@ export abstract class RequestReader implements ResponseConnection, PacedSource, 
       return bytes.length;
     }
     const { end } = heads;
-    const lines = parseRequestLines(text);
-    if (typeof lines === 'string') {
+    const request = parseRequest(text, this);
+    if (typeof request === 'string') {
       // Behind empty lines, the method is in the next bytes.
       heads.start = text + bytes.toString('latin1', end, end + START_BYTES);
-      handler.onRequestError(this, lines);
+      handler.onRequestError(this, request);
       return end;
     }
-    const request = new ClientRequest(lines, this);
     this.#requests += 1;
     // A client that asks for another protocol may already send it.
     const isLast =

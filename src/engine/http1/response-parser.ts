@@ -1,7 +1,6 @@
-import { BodyDecoder } from './body-decoder.ts';
-import { HeadReader } from './head-reader.ts';
 import { Http1Error } from './http1-error.ts';
 import { checkStatusLine, isPersistent, parseResponseHead, type ResponseHead } from './message-head.ts';
+import { BodyDecoder, HeadReader } from './message-reader.ts';
 import type { FlowControl, ResponseSink } from './upstream-request.ts';
 
 const DEFAULT_HEAD_LIMIT_BYTES = 16_384;

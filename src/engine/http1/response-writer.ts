@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream';
 import type { ClientRequest } from './client-request.ts';
-import { type RawHeaders, serializeHeaders } from './raw-headers.ts';
+import { serializeHeaders } from './message-head.ts';
+import type { RawHeaders } from './raw-headers.ts';
 
 /** The connection of a response. */
 export interface ResponseConnection {

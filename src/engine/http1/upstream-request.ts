@@ -2,8 +2,8 @@ import type { Duplex, Readable } from 'node:stream';
 import { type DeferredTask, defer } from './event-loop.ts';
 import { CONTENT_METHODS } from './http-methods.ts';
 import { Http1Error } from './http1-error.ts';
-import { FIELD_LINES, type ResponseHead } from './message-head.ts';
-import { type RawHeaders, serializeHeaders } from './raw-headers.ts';
+import { FIELD_LINES, type ResponseHead, serializeHeaders } from './message-head.ts';
+import type { RawHeaders } from './raw-headers.ts';
 
 /** A request to an upstream. */
 export interface UpstreamRequest {

@@ -1,6 +1,6 @@
 import { LINGER_MS } from '../../http1/client-connection.ts';
-import type { RequestErrorKind } from '../../http1/message-head.ts';
-import { type RawHeaders, serializeHeaders, withMissing } from '../../http1/raw-headers.ts';
+import { type RequestErrorKind, serializeHeaders } from '../../http1/message-head.ts';
+import { type RawHeaders, withMissing } from '../../http1/raw-headers.ts';
 import type { Exchange } from '../exchange.ts';
 import { ClientDisconnected } from '../upstream/upstream-error.ts';
 import { Refusal, STATUS_REASONS } from './refusal.ts';

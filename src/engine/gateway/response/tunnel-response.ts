@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
-import type { ResponseHead } from '../../http1/message-head.ts';
-import { getHeader, type RawHeaders, serializeHeaders } from '../../http1/raw-headers.ts';
+import { type ResponseHead, serializeHeaders } from '../../http1/message-head.ts';
+import { getHeader, type RawHeaders } from '../../http1/raw-headers.ts';
 import type { EndReason } from '../server/long-lived-exchanges.ts';
 import { applyHeaderRules, withoutHopHeaders } from '../upstream/proxy-headers.ts';
 import { Refusal } from './refusal.ts';
