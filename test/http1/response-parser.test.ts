@@ -25,7 +25,10 @@ const CONNECTION = {
 };
 
 /** Parses a response that arrives in these reads. */
-function parse(reads: readonly Buffer[], { method = 'GET', isClosed = false } = {}): ParsedResponse {
+function parse(
+  reads: readonly Buffer[],
+  { method = 'GET', isClosed = false, limitBytes = 16_384 } = {},
+): ParsedResponse {
   const parsed: ParsedResponse = {
     heads: [],
     body: '',
@@ -33,7 +36,7 @@ function parse(reads: readonly Buffer[], { method = 'GET', isClosed = false } = 
     bytesAfterUpgrade: undefined,
     error: undefined,
   };
-  const parser = new ResponseParser(CONNECTION);
+  const parser = new ResponseParser(CONNECTION, limitBytes);
   const sink: Pick<ResponseSink, 'onHead' | 'onData'> = {
     onHead: (head) => void parsed.heads.push(head),
     onData: (bytes) => {
@@ -219,6 +222,14 @@ describe('ResponseParser', () => {
   it('rejects a head that exceeds the size limit', () => {
     const fields = Array.from({ length: 2_000 }, () => latin1('X: aaaaaaaa\r\n'));
     expect(parse([latin1('HTTP/1.1 200 OK\r\n'), ...fields]).error).toBe('response_head_too_large');
+  });
+
+  it('applies the size limit equally in any split', () => {
+    const head = 'HTTP/1.1 204 No Content\r\nX: a';
+    for (const reads of cuts(`${head}\r\n\r\n`)) {
+      expect(parse(reads, { limitBytes: head.length }).error).toBeUndefined();
+      expect(parse(reads, { limitBytes: head.length - 1 }).error).toBe('response_head_too_large');
+    }
   });
 
   it.each([

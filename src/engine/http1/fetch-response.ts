@@ -31,9 +31,6 @@ export class ResponseTooLargeError extends Error {
   }
 }
 
-/** The server closed a reused connection before the request was sent, so the caller can send it on another connection. */
-export class StaleConnectionError extends Error {}
-
 interface FetchOptions {
   /** A larger body rejects with `ResponseTooLargeError`. */
   readonly maxBytes: number;
@@ -70,9 +67,9 @@ export async function fetchOnce(
 
 /**
  * Sends a request on a connection and returns the complete response. Follows no redirect. The caller releases the connection
- * afterwards.
+ * afterwards, and may send the request on another one if this one `mayHaveBeenStale`.
  *
- * @throws ResponseTooLargeError, StaleConnectionError, Http1Error, the reason of an abort, or an error of the system
+ * @throws ResponseTooLargeError, Http1Error, the reason of an abort, or an error of the system
  */
 export async function fetchResponse(
   connection: UpstreamConnection,
@@ -107,7 +104,7 @@ class ResponseReader implements ResponseSink {
   onRequestStart(): void {}
 
   onStale(): void {
-    this.#reject(new StaleConnectionError());
+    this.#reject(new Http1Error('connection_closed'));
   }
 
   onHead({ status, headers }: ResponseHead): void {

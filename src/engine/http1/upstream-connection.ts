@@ -45,7 +45,7 @@ type ConnectionState = 'new' | 'opening' | 'idle' | 'requested' | 'busy' | 'clos
 export class UpstreamConnection implements FlowControl, PacedSource, SocketHandler, DeferredTask, UploadListener {
   /** True if the response of this exchange was paused: a slow client may be the reason that the upstream closed. */
   wasPaused = false;
-  /** True if a reused connection received nothing in its last exchange: the upstream may have closed it earlier. */
+  /** True if a reused connection received nothing since the latest request: the upstream may have closed it earlier. */
   mayHaveBeenStale = false;
   readonly #options: UpstreamConnectionOptions;
   /** Limits the time to the response, and then the times between its reads. */
@@ -95,6 +95,7 @@ export class UpstreamConnection implements FlowControl, PacedSource, SocketHandl
   send(request: UpstreamRequest, sink: ResponseSink): void {
     this.#request = request;
     this.#sink = sink;
+    this.mayHaveBeenStale = this.#hasCompleted;
     if (this.#state === 'new') this.#open();
     if (this.#state === 'opening') return;
     this.#state = 'requested';
@@ -194,7 +195,6 @@ export class UpstreamConnection implements FlowControl, PacedSource, SocketHandl
 
   #begin(request: UpstreamRequest): void {
     this.#state = 'busy';
-    this.mayHaveBeenStale = this.#hasCompleted;
     this.wasPaused = false;
     this.#isEarlyResponse = false;
     this.#idleTimeoutMs = this.#options.idleTimeoutMs;

@@ -8,7 +8,6 @@ import {
   fetchResponse,
   NO_CONNECTION_TIMEOUTS,
   ResponseTooLargeError,
-  StaleConnectionError,
 } from '../http1/fetch-response.ts';
 import { getAllHeaders } from '../http1/raw-headers.ts';
 import type { UpstreamConnection } from '../http1/upstream-connection.ts';
@@ -63,7 +62,7 @@ export class IdentityConnectionPools {
       signal.throwIfAborted();
       const connection = acquired(pool.acquire());
       const response = await sendThrough(pool, connection, request, signal).catch((error) => {
-        if (signal.aborted || !(error instanceof StaleConnectionError || connection.mayHaveBeenStale)) throw error;
+        if (signal.aborted || !connection.mayHaveBeenStale) throw error;
         return sendThrough(pool, acquired(pool.open(false)), request, signal);
       });
       return toIdentityResponse(response);
