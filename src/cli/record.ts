@@ -2,8 +2,8 @@ import { createFileEnvironment, type Environment } from '../engine/manifest/sour
 import { pluralize } from '../report/text.ts';
 import { readLogs } from '../traffic/access-log/read-logs.ts';
 import { loadWithoutEnvironment } from '../traffic/record/load-without-environment.ts';
-import { recordCases } from '../traffic/record/record-cases.ts';
 import { formatRecording, pluralizeRequests } from '../traffic/record/record-text.ts';
+import { recordCases } from '../traffic/record/recorded-cases.ts';
 import { formatSkippedLines, logInputs } from './logs/log-inputs.ts';
 import { showProgress } from './logs/read-progress.ts';
 import { readSource, requirePlan } from './manifest-file.ts';

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAdminServer } from '../../src/admin/admin-server.ts';
 import { lint } from '../../src/check/lint/lint.ts';
-import { loadTested } from '../../src/cli/tested-manifest.ts';
+import { loadTested } from '../../src/cli/manifest-file.ts';
 import { createGateway } from '../../src/engine/gateway/gateway.ts';
 import type { PlannedManifest } from '../../src/engine/load.ts';
 import { createNullLog } from '../../src/engine/log/log.ts';

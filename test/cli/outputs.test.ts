@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { OUTPUT_OPTIONS, readOutputs } from '../../src/cli/lint/outputs.ts';
+import { LINT_OPTIONS, readOutputs } from '../../src/cli/lint/lint-arguments.ts';
 import { UsageError } from '../../src/cli/terminal.ts';
 import { writeFileAtomic } from '../../src/cli/write-file-atomic.ts';
 import { runCli } from '../support/cli.ts';
@@ -18,7 +18,7 @@ routes: [{ id: one, method: GET, path: /one, upstream: up, access: public }]
 const folderWith = (files: Readonly<Record<string, string>>) => temporaryFolder('outputs', files);
 
 function outputsOf(...args: string[]) {
-  const { tokens } = parseArgs({ args, options: OUTPUT_OPTIONS, tokens: true });
+  const { tokens } = parseArgs({ args, options: LINT_OPTIONS, tokens: true });
   return readOutputs(tokens, ['gateway.yaml']);
 }
 

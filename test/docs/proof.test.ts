@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PROOF_FORMATS } from '../../src/cli/diff/proof-formats.ts';
+import { PROOF_FORMATS } from '../../src/cli/diff/diff-formats.ts';
 import { manifestOf, prove } from '../proof/support.ts';
 import { expectConsoles } from '../support/console.ts';
 import { expectSection } from '../support/section.ts';

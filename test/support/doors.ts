@@ -136,7 +136,6 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
   ],
   traffic: [
     'access-log/logged-request',
-    'access-log/read-bytes',
     'access-log/read-logs',
     'candidate/candidate-control',
     'candidate/candidate-results',
@@ -146,7 +145,7 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
     'comparison',
     'outcome',
     'record/load-without-environment',
-    'record/record-cases',
+    'record/recorded-cases',
     'record/record-text',
     'replay/replay',
     'replay/unused-routes',

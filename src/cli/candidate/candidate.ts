@@ -19,7 +19,9 @@ import {
 import {
   type AdminClient,
   type CandidateBody,
+  CONNECTION_OPTIONS,
   comparedCount,
+  connect,
   countsOf,
   fetchStatus,
   foreignResponse,
@@ -27,7 +29,6 @@ import {
   statusOf,
 } from './admin-client.ts';
 import { CANDIDATE_FORMATS, problemRow } from './candidate-formats.ts';
-import { CONNECTION_OPTIONS, connect } from './connect.ts';
 import { waitForRequests } from './wait.ts';
 
 const ACTION_OPTIONS = {

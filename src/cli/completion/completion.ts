@@ -4,10 +4,7 @@ import { loadFile } from '../manifest-file.ts';
 import { chooseManifest } from '../named-manifest.ts';
 import { parseChoice, valueOption } from '../parse-arguments.ts';
 import { CommandError, defineVerb, type Terminal, UsageError, type VerbTable } from '../terminal.ts';
-import { bash } from './bash.ts';
-import type { CompletionScript, CompletionVerb } from './completion-script.ts';
-import { fish } from './fish.ts';
-import { zsh } from './zsh.ts';
+import { bash, type CompletionScript, type CompletionVerb, fish, zsh } from './scripts.ts';
 
 export const SHELLS = { bash, zsh, fish } as const satisfies Record<string, CompletionScript>;
 

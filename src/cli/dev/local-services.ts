@@ -2,8 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { PlannedManifest } from '../../engine/load.ts';
 import { tokenEntries } from '../../engine/tokens/token-entries.ts';
 import { callerOfRole } from '../../prove/offline/role-claims.ts';
-import { startLocalServer } from './local-server.ts';
-import { startTokenIssuer } from './token-issuer.ts';
+import { startLocalServer, startTokenIssuer } from './token-issuer.ts';
 
 const ECHO_PORT = 7003;
 const ISSUER_PORT = 7004;

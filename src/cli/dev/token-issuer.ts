@@ -1,7 +1,36 @@
 import { generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { SignJWT } from 'jose';
-import { type LocalServer, startLocalServer } from './local-server.ts';
+
+/** An HTTP server on 127.0.0.1. */
+type LocalServer = Awaited<ReturnType<typeof startLocalServer>>;
+
+/** Starts a server on this port or, if it is in use, on a free one. */
+export async function startLocalServer(
+  port: number,
+  respond: (...exchange: Parameters<RequestListener>) => Promise<void>,
+) {
+  const server = createServer((request, response) => {
+    respond(request, response).catch(() => response.destroy());
+  });
+  try {
+    await once(server.listen(port, '127.0.0.1'), 'listening');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+  }
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    /** Closes all connections, including those with requests in progress. */
+    close: async () => {
+      const closed = once(server, 'close');
+      server.close().closeAllConnections();
+      await closed;
+    },
+  };
+}
 
 /** The claims of the tokens that a manifest accepts. */
 interface TokenProfile {

@@ -1,5 +1,6 @@
 import type { Severity } from '../../engine/problem/finding.ts';
 import type { Difference, DiffWitness } from '../../prove/diff/difference.ts';
+import type { ChangeProof } from '../../prove/proof/prove-change.ts';
 import { formatMarkdown, inlineCode, markdownTable, tableCell } from '../../report/markdown.ts';
 import { countSeverities, type Facts, isFailing, placeOf, toJson } from '../../report/report.ts';
 import { formatRow, paint, pluralize } from '../../report/text.ts';
@@ -89,7 +90,7 @@ function summaryOf(differences: readonly Difference[]): string {
 const MAX_CHARACTERS = 60;
 
 /** Formats a request or a body on one line: `POST /contacts as user, body: {}`. Shortens long texts and adds their length. */
-export function exampleOf(witness: DiffWitness): string {
+function exampleOf(witness: DiffWitness): string {
   const body = 'body' in witness ? `body: ${JSON.stringify(witness.body, shortenStrings)}` : undefined;
   if (witness.request === undefined) return body ?? '';
   const { method, url, role, issuer, token, peer, headers = [], body: text, bodyBytes } = witness.request;
@@ -132,4 +133,52 @@ export function readDiffOptions(values: OptionValues<typeof DIFF_OPTIONS>) {
 /** True if one of the differences is at least as severe. */
 export function hasFailing(differences: readonly Difference[], failOn: FailOn): boolean {
   return failOn !== 'never' && differences.some((difference) => isFailing(difference, failOn));
+}
+
+/** The names of two manifests and of the file with allowances, and the proof. */
+interface ProofReport {
+  readonly old: string;
+  readonly next: string;
+  readonly allow: string | undefined;
+  readonly proof: ChangeProof;
+}
+
+export const PROOF_FORMATS = { text: formatProofText, json: formatProofJson, markdown: formatProofMarkdown } as const;
+
+function formatProofText(report: ProofReport, colour: boolean): string {
+  const summary = paint(proofSummaryOf(report.proof), report.proof.holds ? 'green' : 'red', colour);
+  return formatDiffText({ ...diffReport(report), summary }, colour) + openedLines(report, '', '  ', (text) => text);
+}
+
+/** Formats a proof as JSON. docs/proof.md describes the members. */
+function formatProofJson(report: ProofReport): string {
+  const { property, holds, omitted, allowed } = report.proof;
+  const opened = allowed.map(({ allowance: { line, why }, opened }) => ({
+    ...{ file: report.allow, line, why },
+    requests: opened.map(({ witness }) => witness?.request),
+  }));
+  return toJson({ ...JSON.parse(formatDiffJson(diffReport(report))), property, holds, omitted, allowed: opened });
+}
+
+function formatProofMarkdown(report: ProofReport): string {
+  const opened = openedLines(report, '- ', '  - ', (text) => inlineCode(text));
+  return formatDiffMarkdown(diffReport(report)) + (opened === '' ? '' : `\n${opened}`);
+}
+
+function diffReport({ old, next, proof }: ProofReport) {
+  return { old, next, differences: proof.differences, hasBothPlaces: true, summary: proofSummaryOf(proof) };
+}
+
+function proofSummaryOf({ property, holds, omitted }: ChangeProof): string {
+  const more = omitted === 0 ? '' : ` (${omitted} further differences were not run)`;
+  return `${property}: ${holds ? 'holds for all requests' : `does not hold${more}`}`;
+}
+
+/** Returns the allowances with the requests that they open. */
+function openedLines({ allow, proof }: ProofReport, start: string, indent: string, format: (text: string) => string) {
+  const lines = proof.allowed.flatMap(({ allowance: { line, why }, opened }) => [
+    `${start}${allow}:${line} opens ${opened.length === 0 ? 'nothing, so remove it' : 'exactly'}: ${start === '' ? why : tableCell(why)}\n`,
+    ...opened.map(({ witness }) => `${indent}${format(exampleOf(witness ?? {}))}\n`),
+  ]);
+  return lines.join('');
 }

@@ -8,8 +8,7 @@ import { QuestionError } from '../../prove/question.ts';
 import { readOrFail } from '../manifest-file.ts';
 import { parseChoice, valueOption } from '../parse-arguments.ts';
 import { defineVerb, type Terminal, UsageError } from '../terminal.ts';
-import { DIFF_FORMATS, DIFF_OPTIONS, hasFailing, readDiffOptions } from './diff-formats.ts';
-import { PROOF_FORMATS } from './proof-formats.ts';
+import { DIFF_FORMATS, DIFF_OPTIONS, hasFailing, PROOF_FORMATS, readDiffOptions } from './diff-formats.ts';
 import { loadRevision } from './revision.ts';
 
 export const verb = defineVerb({

@@ -10,15 +10,13 @@ import { isFailing } from '../../report/report.ts';
 import { paint, pluralize } from '../../report/text.ts';
 import { formatOverrides } from '../address-options.ts';
 import { explainRule } from '../explain-rule.ts';
-import { readOrFail, readSource, readStandardInput } from '../manifest-file.ts';
+import { loadTested, readOrFail, readSource, readStandardInput } from '../manifest-file.ts';
 import { defineVerb, type Terminal } from '../terminal.ts';
-import { loadTested } from '../tested-manifest.ts';
 import { version } from '../version.ts';
 import { writeFileAtomic } from '../write-file-atomic.ts';
 import { newProblems, writeBaseline } from './baseline.ts';
-import { LINT_OPTIONS, type LintArguments, readLintArguments } from './lint-arguments.ts';
+import { LINT_OPTIONS, type LintArguments, readLintArguments, writeOutputs } from './lint-arguments.ts';
 import { formatCounts, type LintReport } from './lint-formats.ts';
-import { writeOutputs } from './outputs.ts';
 
 const RULES_BY_ID = new Map(RULES.map((rule) => [rule.id, rule]));
 

@@ -2,7 +2,7 @@ import { createReadStream, statSync } from 'node:fs';
 import { fileErrorCode } from '../../engine/manifest/source.ts';
 import { printable } from '../../engine/problem/problem.ts';
 import { type LogCounts, SKIP_REASONS, type SkippedLineReason } from '../../traffic/access-log/logged-request.ts';
-import type { LogInput } from '../../traffic/access-log/read-bytes.ts';
+import type { LogInput } from '../../traffic/access-log/read-logs.ts';
 import { unreadableFileError } from '../manifest-file.ts';
 import { UsageError } from '../terminal.ts';
 

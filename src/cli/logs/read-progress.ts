@@ -1,4 +1,4 @@
-import type { ReadProgress } from '../../traffic/access-log/read-bytes.ts';
+import type { ReadProgress } from '../../traffic/access-log/read-logs.ts';
 import type { Terminal } from '../terminal.ts';
 
 /** More frequent updates would cost time and flicker. */

@@ -5,8 +5,7 @@ import type { TestResult } from '../../prove/testing/run-test-file.ts';
 import { formatJunit, junitCaseOf } from '../../report/junit.ts';
 import { placeOf, toJson } from '../../report/report.ts';
 import { headline, paint } from '../../report/text.ts';
-import { formatCoverage } from './coverage-text.ts';
-import { formatMutation, type MutantRow, type MutationReport } from './mutation-report.ts';
+import { formatCoverage, formatMutation, type MutantRow, type MutationReport } from './scores.ts';
 
 export interface TestReport {
   readonly path: string;

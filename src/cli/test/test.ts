@@ -6,8 +6,7 @@ import { runTestFile, type TestResult } from '../../prove/testing/run-test-file.
 import { showProgress } from '../logs/read-progress.ts';
 import { formatOption, parseFormat, parseLimit, valueOption } from '../parse-arguments.ts';
 import { CommandError, defineVerb, type Options, type OptionValues, type Terminal, UsageError } from '../terminal.ts';
-import { DEFAULT_MAX_UNCOVERED, formatCoverage } from './coverage-text.ts';
-import { createMutationReport, formatScore } from './mutation-report.ts';
+import { createMutationReport, DEFAULT_MAX_UNCOVERED, formatCoverage, formatScore } from './scores.ts';
 import { TEST_FORMATS, type TestReport } from './test-formats.ts';
 import { DEFAULT_TEST_FILE, haveChanged, readTestedFiles, type TestedFiles } from './tested-files.ts';
 

@@ -1,6 +1,7 @@
+import { finished, pipeline, type Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
 import { getOrCreate } from '../../engine/get-or-create.ts';
 import { type LogCounts, type LoggedRequest, parseLogLine, type SkippedLine } from './logged-request.ts';
-import { LineSplitter, type LogInput, type ReadProgress, readBytes } from './read-bytes.ts';
 
 /** The requests of logs in batches, since a promise for each line would take longer than its parsing. */
 export interface LogReader extends AsyncIterable<LoggedRequest[]> {
@@ -31,7 +32,6 @@ function totalOf(inputs: readonly LogInput[]): number | undefined {
 }
 
 async function* readLog(input: LogInput, counts: LogCounts, onBytes: (bytes: number) => void) {
-  const splitter = new LineSplitter();
   let lines = 0;
   let requests: LoggedRequest[] = [];
   const add = (line: string | undefined) => {
@@ -43,19 +43,20 @@ async function* readLog(input: LogInput, counts: LogCounts, onBytes: (bytes: num
       requests.push(parsed);
     } else countSkipped(counts, parsed, input.name, lines);
   };
+  const splitter = createLineSplitter(add);
   function* takeRequests() {
     if (requests.length > 0) yield requests;
     requests = [];
   }
   try {
     for await (const chunk of readBytes(input, onBytes)) {
-      splitter.push(chunk, add);
+      splitter.push(chunk);
       yield* takeRequests();
     }
   } catch (error) {
     counts.failures.push({ source: input.name, lines, message: describeFailure(error) });
   }
-  splitter.end(add);
+  splitter.end();
   yield* takeRequests();
 }
 
@@ -75,3 +76,100 @@ function describeFailure(error: unknown): string {
   if (code === 'EISDIR') return 'this is a folder; name the files in it';
   return `cannot be read: ${code ?? 'unknown error'}`;
 }
+
+export interface LogInput {
+  /** The name in reports. */
+  readonly name: string;
+  /** Opens the log. It is called once, when the logs before it have been read. */
+  open(): Readable;
+  /** The size; `undefined` if it is not known, as that of a pipe. */
+  readonly bytes?: number | undefined;
+}
+
+/** The bytes read so far. A compressed log counts by its compressed size. */
+export interface ReadProgress {
+  readonly bytes: number;
+  /** `undefined` if the size of a log is not known. */
+  readonly totalBytes: number | undefined;
+}
+
+/** Yields the bytes of a log, decompressed if it begins like gzip. */
+async function* readBytes(input: LogInput, onBytes: (bytes: number) => void): AsyncGenerator<Buffer> {
+  const source = input.open();
+  const chunks = countBytes(source, onBytes);
+  try {
+    const start = await readStart(chunks);
+    // Gzip begins with these bytes (RFC 1952 section 2.3.1).
+    if (start[0] !== 0x1f || start[1] !== 0x8b) {
+      yield start;
+      yield* chunks;
+      return;
+    }
+    const gunzip = createGunzip({ chunkSize: DECOMPRESSED_CHUNK_BYTES });
+    // The loop below throws the error of the pipeline.
+    pipeline(prepend(start, chunks), gunzip, () => undefined);
+    yield* gunzip;
+  } finally {
+    source.destroy();
+    // Without a listener, an error after the end of the iteration would end the process.
+    finished(source, () => undefined);
+  }
+}
+
+const DECOMPRESSED_CHUNK_BYTES = 65_536;
+
+async function* countBytes(source: Readable, onBytes: (bytes: number) => void): AsyncGenerator<Buffer> {
+  for await (const chunk of source) {
+    onBytes(chunk.length);
+    yield chunk;
+  }
+}
+
+/** Reads until the first bytes show the format. */
+async function readStart(chunks: AsyncIterator<Buffer>): Promise<Buffer> {
+  let start: Buffer = EMPTY;
+  while (start.length < 2) {
+    const { done, value } = await chunks.next();
+    if (done) break;
+    start = start.length === 0 ? value : Buffer.concat([start, value]);
+  }
+  return start;
+}
+
+async function* prepend(start: Buffer, chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  yield start;
+  yield* chunks;
+}
+
+/** The gateway limits the head of a request to a quarter of this, so a longer line is no line of an access log. */
+const MAX_LINE_BYTES = 65_536;
+
+const NEWLINE = 0x0a;
+
+/** Splits chunks of bytes into lines. Keeps at most one incomplete line. `onLine` gets `undefined` for a line that is too long. */
+function createLineSplitter(onLine: (line: string | undefined) => void) {
+  /** The start of a line; `undefined` if it is too long. */
+  let line: Buffer | undefined = EMPTY;
+  const keep = (bytes: Buffer) => {
+    if (line === undefined || line.length + bytes.length > MAX_LINE_BYTES) line = undefined;
+    else line = line.length === 0 ? bytes : Buffer.concat([line, bytes]);
+  };
+  return {
+    push: (chunk: Buffer) => {
+      let start = 0;
+      for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
+        keep(chunk.subarray(start, end));
+        onLine(line?.toString());
+        line = EMPTY;
+        start = end + 1;
+      }
+      keep(chunk.subarray(start));
+    },
+    /** Ends the last line if it has no newline. */
+    end: () => {
+      if (line?.length !== 0) onLine(line?.toString());
+    },
+  };
+}
+
+const EMPTY = Buffer.alloc(0);

@@ -6,9 +6,8 @@ import { HANDSHAKE } from '../../prove/mutation/mutators/forwarding-mutators.ts'
 import { loginResponses, withRequest } from '../../prove/mutation/probes.ts';
 import type { OfflineOutcome } from '../../prove/offline/offline-gateway.ts';
 import type { Expectation, TestCase } from '../../prove/testing/test-file.generated.ts';
-import { baseProbes, type RecordContext, withLimitKeys } from './base-probes.ts';
+import { baseProbes, otherSpellings, type RecordContext, unknownPath, withLimitKeys } from './base-probes.ts';
 import type { Observation } from './observe-requests.ts';
-import { otherSpellings, unknownPath } from './recorded-paths.ts';
 import { type RefusedObservation, refusedProbes } from './refused-probes.ts';
 
 /** The number of requests with their repetitions, so that a rate limit that cannot be reached takes no minutes. */

@@ -7,10 +7,8 @@ import type { RateLimitStage } from '../../engine/rate-limits/rate-limit.ts';
 import type { ForwardedClaims } from '../../engine/tokens/forwarded-claims.ts';
 import type { Auth } from '../../engine/tokens/verifier.ts';
 import { UnknownFact, type UnknownReason } from '../outcome.ts';
-import { checkBody } from './check-body.ts';
-import { type CheckResult, checkParameters } from './check-parameters.ts';
-import { checkRole, type LoggedCaller } from './check-role.ts';
-import { checkToken } from './check-token.ts';
+import { checkRole, checkToken, type LoggedCaller } from './check-caller.ts';
+import { type CheckResult, checkBody, checkParameters } from './check-content.ts';
 import { checkRateLimits, LimitUse } from './limit-effects.ts';
 import { createRefusal, type LoggedFacts, type Step } from './logged-facts.ts';
 import {

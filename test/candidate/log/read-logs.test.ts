@@ -5,8 +5,12 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { LoggedRequest } from '../../../src/traffic/access-log/logged-request.ts';
-import type { LogInput, ReadProgress } from '../../../src/traffic/access-log/read-bytes.ts';
-import { type LogReader, readLogs } from '../../../src/traffic/access-log/read-logs.ts';
+import {
+  type LogInput,
+  type LogReader,
+  type ReadProgress,
+  readLogs,
+} from '../../../src/traffic/access-log/read-logs.ts';
 import { anyCharacter } from '../../support/any-character.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 

@@ -8,8 +8,8 @@ import type { OfflineOutcome } from '../../../src/prove/offline/offline-gateway.
 import { readTestFile } from '../../../src/prove/testing/read-test-file.ts';
 import { runTestFile, type TestResult } from '../../../src/prove/testing/run-test-file.ts';
 import { readLogs } from '../../../src/traffic/access-log/read-logs.ts';
-import { recordCases } from '../../../src/traffic/record/record-cases.ts';
 import { formatRecording } from '../../../src/traffic/record/record-text.ts';
+import { recordCases } from '../../../src/traffic/record/recorded-cases.ts';
 import { runs } from '../../support/runs.ts';
 import { anyTraffic, createRandomLog } from './random-log.ts';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { SHELLS } from '../../../src/cli/completion/completion.ts';
-import type { CompletionVerb } from '../../../src/cli/completion/completion-script.ts';
+import type { CompletionVerb } from '../../../src/cli/completion/scripts.ts';
 import { runCli } from '../../support/cli.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
