@@ -24,7 +24,7 @@ function sideOf(path: string, text: string): DiffSide | undefined {
 const text = readFile('gateway.yaml');
 const old = sideOf('old.yaml', text) as DiffSide;
 const decideOld = createModelDecider(old);
-/** The decisions of the shipped manifest, by request: most mutations are asked for the same ones. */
+/** The decisions of the shipped manifest, by request: most mutations try the same requests. */
 const decided = new Map<string, ReturnType<typeof decideOld>>();
 
 /** Requests for each route of both manifests, by each caller. */
