@@ -35,41 +35,9 @@ export function substitute(
   const references: Reference[] = [];
   const findings: Finding[] = [];
   const secrets: Secret[] = [];
-  const path: (string | number)[] = [];
-  const walkMember = (step: string | number, node: YamlValue): YamlValue => {
-    path.push(step);
-    const result = walk(node);
-    path.pop();
-    return result;
-  };
-  // A list or a map without variables stays the same object: in most manifests these are almost all.
-  const walk = (node: YamlValue): YamlValue => {
-    if (typeof node === 'string') return node.includes('${') ? substituteText(node, [...path]) : node;
-    if (node === null || typeof node !== 'object') return node;
-    return isList(node) ? walkList(node) : walkMap(node);
-  };
-  const walkList = (list: readonly YamlValue[]): YamlValue => {
-    let copy: YamlValue[] | undefined;
-    for (let index = 0; index < list.length; index += 1) {
-      const item = walkMember(index, list[index] as YamlValue);
-      if (item === list[index]) continue;
-      copy ??= [...list];
-      copy[index] = item;
-    }
-    return copy ?? list;
-  };
-  const walkMap = (map: Readonly<Record<string, YamlValue>>): YamlValue => {
-    let changed: Map<string, YamlValue> | undefined;
-    for (const key of Object.keys(map)) {
-      const member = walkMember(key, map[key] as YamlValue);
-      if (member === map[key]) continue;
-      changed ??= new Map();
-      changed.set(key, member);
-    }
-    if (changed === undefined) return map;
-    return Object.fromEntries(Object.entries(map).map(([key, member]) => [key, changed.get(key) ?? member]));
-  };
-  const substituteText = (template: string, path: Path): string => {
+  const substituteText = (template: string, at: Path): string => {
+    if (!template.includes('${')) return template;
+    const path = [...at];
     const variables: [name: string, value: string][] = [];
     if (VARIABLE.test(template)) {
       references.push({ path, template });
@@ -112,8 +80,30 @@ export function substitute(
     if (variables.length > 0) secrets.push({ path, template, variables });
     return result;
   };
-  const substituted = walk(value);
+  const substituted = mapTexts(value, substituteText);
   return { value: substituted, findings, secrets, references, isSecret: createSecrets(secrets).isSecret };
+}
+
+/** Returns a value with changed texts. A list or a map without a change stays the same object: in most manifests these are almost all. */
+function mapTexts(
+  value: YamlValue,
+  change: (text: string, path: Path) => string,
+  path: (string | number)[] = [],
+): YamlValue {
+  if (typeof value === 'string') return change(value, path);
+  if (value === null || typeof value !== 'object') return value;
+  const members = value as Readonly<Record<string | number, YamlValue>>;
+  let copy: Record<string | number, YamlValue> | YamlValue[] | undefined;
+  for (const step of isList(value) ? value.keys() : Object.keys(value)) {
+    const member = members[step] as YamlValue;
+    path.push(step);
+    const changed = mapTexts(member, change, path);
+    path.pop();
+    if (changed === member) continue;
+    copy ??= isList(value) ? [...value] : { ...value };
+    copy[step as number] = changed;
+  }
+  return copy ?? value;
 }
 
 interface SecretResult {
