@@ -5,7 +5,6 @@ import type { Path } from '../problem/finding.ts';
 import { COST, EVALUATED, EXACT_NUMBERS, PREFIX_ITEMS } from './added-keywords.ts';
 import { charge } from './cost-budget.ts';
 import { HIDDEN } from './hidden-keywords.ts';
-import { flattenLongKeywords } from './long-keywords.ts';
 import { CONTENT_MAX_BYTES, NUMBER_FORMATS, REPLACED_KEYWORDS, TEXT_FORMATS } from './own-keywords.ts';
 import { toRe2 } from './pattern/ecma-pattern.ts';
 import { UnsupportedPattern } from './pattern/pattern-parts.ts';
@@ -48,15 +47,14 @@ export function createAjvCompiler(root: SchemaRoot, allErrors: boolean): (path: 
     // Errors then refer to their schema, which has the author's description.
     verbose: true,
     logger: false,
-    // Optimizing the code takes as long as generating it. Only the search for all errors, which is rare, goes without.
-    code: { regExp: linearRegExp, optimize: !allErrors },
+    // Optimizing the code takes as long as generating it, and for long keywords much longer. V8 optimizes it too.
+    code: { regExp: linearRegExp, optimize: false },
   });
   addFormats(ajv);
   for (const { keyword } of REPLACED) ajv.removeKeyword(String(keyword));
   for (const keyword of [...REPLACED, CONTENT_MAX_BYTES, COST, EVALUATED, EXACT_NUMBERS, HIDDEN])
     ajv.addKeyword(keyword);
   ajv.addKeyword({ keyword: 'errorMessage', schemaType: 'string' });
-  flattenLongKeywords(ajv);
   const add = createSchemaAdder(ajv, root);
   const compileAt = (path: Path): ValidateFunction => {
     const validate = ajv.getSchema(add(path));

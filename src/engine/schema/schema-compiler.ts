@@ -59,17 +59,21 @@ export function* createSchemaCompiler(
   const { root, referencedPaths: fileTargets, relocate } = yield* bundleSchemas(manifest, readFile, findings);
   const markedRoot = withHiddenKeywords(root, secrets);
   const { contentValidatorAt, compilations } = createSchemaValidators(markedRoot, MAX_SERVED_SCHEMAS);
-  const check = createSchemaCheck(root, fileTargets);
-  let recursionFindings: ReturnType<typeof createRecursionCheck> | undefined;
+  const names = Object.keys(root.schemas).map((name) => ['schemas', name]);
+  const shared = checkShared(root, isChecked ? [] : [...names, ...fileTargets]);
+  const recursionFindings = createRecursionCheck(root);
   const validContents = new Set<string>();
   /** Returns the mistakes at a path; `undefined` if they are elsewhere. */
   const errorsAt = (path: Path): readonly Finding[] | undefined => {
     const reached = reachableSchemas(root, path, MAX_SCHEMAS);
     if (reached.length > MAX_SCHEMAS) return [errorAt(path, 'body-schema', TOO_LARGE)];
     const schemas = schemasWithin(valueAt(root, path), path);
-    const { findings: own, isValid } = check(path, schemas);
-    if (!isValid) return own.length > 0 ? own : undefined;
-    recursionFindings ??= createRecursionCheck(root);
+    const pointer = formatPointer(path);
+    const own = shared.findings.get(pointer) ?? findingsIn(root, schemas);
+    if (own.length > 0) return own;
+    // A reference to a file without that schema has been reported, and leads to none of the shared schemas.
+    const isInvalid = (target: string) => shared.invalid.has(target) || !shared.findings.has(target);
+    if (shared.invalid.has(pointer) || sharedTargets(schemas).some(isInvalid)) return undefined;
     const errors = [...unevaluatedFindings(root, schemas), ...recursionFindings(schemas)];
     if (errors.length > 0 || certainlyCompiles(root, reached)) return errors;
     try {
@@ -120,7 +124,7 @@ function reasonOf(error: unknown): string {
 /** Keywords with values that the findings allow, but which may still not compile. All others compile if their subschemas do. */
 const UNCERTAIN = new Set([
   ...['$ref', '$schema', '$defs', 'definitions', 'if', 'then', 'else', 'dependentSchemas'],
-  ...['minContains', 'maxContains', 'unevaluatedItems', 'unevaluatedProperties'],
+  ...['minContains', 'maxContains', 'unevaluatedItems', 'unevaluatedProperties', 'dependentRequired'],
 ]);
 
 /** True if a schema, with all that it leads to, certainly compiles: it is small and common. Compiling takes a hundred times as long. */
@@ -139,24 +143,10 @@ function certainlyCompiles(root: SchemaRoot, schemas: readonly LocatedSchema[]):
 
 const TOO_LARGE = `this schema has more than ${MAX_SCHEMAS} subschemas, with those of the schemas that it refers to; remove some, or accept any value for a part of it`;
 
-/** Creates the check of the schema at a path. Mistakes in shared schemas and files are found there, not at schemas that refer to them. */
-function createSchemaCheck(root: SchemaRoot, fileTargets: readonly Path[]) {
-  let shared: ReturnType<typeof checkShared> | undefined;
-  return (path: Path, schemas: readonly LocatedSchema[]) => {
-    shared ??= checkShared(root, [...Object.keys(root.schemas).map((name) => ['schemas', name]), ...fileTargets]);
-    const { findings, invalid } = shared;
-    // A reference to a file without that schema has been reported, and leads to none of the shared schemas.
-    const isShared = (target: string) => findings.has(target);
-    const pointer = formatPointer(path);
-    const own = findings.get(pointer) ?? findingsIn(root, schemas);
-    const targets = sharedTargets(schemas);
-    const isValid =
-      own.length === 0 && !invalid.has(pointer) && targets.every((target) => isShared(target) && !invalid.has(target));
-    return { findings: own, isValid };
-  };
-}
-
-/** Returns the findings in shared schemas by pointer, and the pointers of those that cannot be compiled. */
+/**
+ * Returns the findings in shared schemas by pointer, and the pointers of those that cannot be compiled: mistakes are found there, not at
+ * schemas that refer to them.
+ */
 function checkShared(root: SchemaRoot, paths: readonly Path[]) {
   const circular = circularReferenceFindings(root, paths);
   const findings = new Map<string, readonly Finding[]>();

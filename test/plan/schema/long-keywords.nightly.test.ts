@@ -6,7 +6,7 @@ import { bodyRoute, loadText, manifestOf } from '../../manifest/support.ts';
 import { runs } from '../../support/runs.ts';
 import { isValidBy } from './naive-evaluator.ts';
 
-const LENGTH = 1_500;
+const LENGTH = 1_000;
 const LAST = LENGTH - 1;
 
 function mapOf(length: number, entry: (index: number) => readonly [string, unknown]) {
@@ -44,14 +44,14 @@ const LONG: Readonly<Record<string, readonly [entries: unknown, refused: unknown
   oneOf: [listOf(LENGTH, (index) => ({ required: [`p${index}`] })), { p0: 1, [`p${LAST}`]: 1 }, { [`p${LAST}`]: 1 }],
 };
 
-describe('a schema with thousands of entries compiles:', () => {
+describe('a schema with a thousand entries compiles:', () => {
   test.each(Object.entries(LONG))('%s', (keyword, [entries, refused, accepted]) => {
     const validate = compile({ [keyword]: entries });
     expect([validate(refused), validate(accepted)]).toEqual([false, true]);
   });
 });
 
-/** More entries than ajv nests. */
+/** Enough entries to find an entry that is left out. */
 const MANY = 60;
 const anyIndex = fc.nat(MANY - 1);
 const member = anyIndex.map((index) => `p${index}`);
