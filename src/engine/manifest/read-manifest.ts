@@ -12,7 +12,7 @@ import { toSchemaFindings, type ValueQuoter } from './schema-finding.ts';
 import type { AddressOverrides, Environment, Source } from './source.ts';
 import { type Reference, type Substitution, substitute } from './substitute.ts';
 import { validate as generated } from './validate.generated.ts';
-import type { YamlValue } from './yaml-values.ts';
+import { isList, type YamlValue } from './yaml-values.ts';
 
 /** The result of the first stage: the texts of a manifest, parsed and merged into one document. */
 interface ReadManifest {
@@ -203,34 +203,18 @@ function displayValue(value: YamlValue, isRoot: boolean): string {
   return text.length > 60 ? `${text.slice(0, 57)}…"` : text;
 }
 
-/** Steps to the JSON Schemas of a manifest; `*` stands for each item of a list. */
-interface SchemaPlaces {
-  readonly [step: string]: SchemaPlaces | 'schemas';
-}
-
-const PARAMETERS = { properties: 'schemas' } as const;
-const ROUTE = { body: { schema: 'schemas' }, params: PARAMETERS, query: PARAMETERS, headers: PARAMETERS } as const;
-const MANIFEST: SchemaPlaces = { schemas: 'schemas', routes: { '*': ROUTE } };
+/** The paths of the JSON Schemas of a manifest; `*` stands for an index. */
+const SCHEMAS = /^\/(?:schemas|routes\/\*\/(?:body\/schema|(?:params|query|headers)\/properties))$/;
 
 /**
  * Returns a copy of the values of a manifest for the validator, which writes defaults into it. It writes none into JSON
  * Schemas, which are most of a large manifest, so the copy shares them.
  */
-function copyManifest(value: YamlValue): YamlValue {
-  return copyExcept(value, MANIFEST);
+function copyManifest(value: YamlValue, path = ''): YamlValue {
+  if (value === null || typeof value !== 'object' || SCHEMAS.test(path)) return value;
+  if (isList(value)) return value.map((item) => copyManifest(item, `${path}/*`));
+  // fromEntries defines own properties, so a key "__proto__" is safe.
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [key, copyManifest(member, `${path}/${key}`)]),
+  );
 }
-
-function copyExcept(value: YamlValue, places: SchemaPlaces | 'schemas' | undefined): YamlValue {
-  if (value === null || typeof value !== 'object' || places === 'schemas') return value;
-  if (Array.isArray(value)) return value.map((item: YamlValue) => copyExcept(item, places?.['*']));
-  const copy: Record<string, YamlValue> = {};
-  for (const [key, member] of Object.entries(value)) {
-    const inside = places !== undefined && Object.hasOwn(places, key) ? places[key] : undefined;
-    // An assignment to this name would set the prototype.
-    if (key === '__proto__') Object.defineProperty(copy, key, { value: copyExcept(member, inside), ...DATA_PROPERTY });
-    else copy[key] = copyExcept(member, inside);
-  }
-  return copy;
-}
-
-const DATA_PROPERTY = { configurable: true, enumerable: true, writable: true };
