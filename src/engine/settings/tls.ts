@@ -23,26 +23,32 @@ export function compileTls(entry: NonNullable<Server['tls']>, path: Path, compil
   const context = { ...compile, rule: 'tls' };
   const certificate = readCertificate(entry.certificate, [...path, 'certificate'], context);
   const key = readPrivateKey(entry.key, [...path, 'key'], context);
-  if (certificate === undefined || key === undefined) return undefined;
-  if (!isMatchingPair(certificate, key, [...path, 'key'], context)) return undefined;
-  const pem = { cert: certificate.text, key: key.text };
-  return isUsablePair(pem, [...path, 'certificate'], context) ? Object.freeze({ pem: () => pem }) : undefined;
+  const pem = checkPair(certificate, key, path, context);
+  return pem && Object.freeze({ pem: () => pem });
 }
 
-/** Returns true if the TLS library accepts a pair. Otherwise reports an error: its key may be too weak for the library. */
-export function isUsablePair(
-  pem: { readonly cert: string; readonly key: string },
+/** Returns the PEM texts of a certificate and its key if a handshake can use them, and reports why it cannot otherwise. */
+export function checkPair(
+  certificate: PemFile<X509Certificate> | undefined,
+  key: PemFile<KeyObject> | undefined,
   path: Path,
   { rule, findings }: PemContext,
-): boolean {
+) {
+  if (certificate === undefined || key === undefined) return undefined;
+  const report = (name: string, message: string) => {
+    findings.push(quoteFreeErrorAt([...path, name], rule, message));
+    return undefined;
+  };
+  if (!certificate.value.checkPrivateKey(key.value))
+    return report('key', 'this key does not belong to the certificate; name the key of the certificate');
+  const pem = { cert: certificate.text, key: key.text };
   const { createSecureContext }: typeof import('node:tls') = require('node:tls');
   try {
     createSecureContext(pem);
-    return true;
+    return pem;
   } catch (error) {
-    const message = `the TLS library rejects this certificate (${errorCode(error)}); name another one`;
-    findings.push(quoteFreeErrorAt(path, rule, message));
-    return false;
+    // Its key may be too weak for the library.
+    return report('certificate', `the TLS library rejects this certificate (${errorCode(error)}); name another one`);
   }
 }
 
@@ -107,19 +113,6 @@ function minuteOf(ms: number): string {
 /** Reads a private key (RFC 7468 section 10) from a file that the manifest names at a path. */
 export function readPrivateKey(file: string, path: Path, context: PemContext): PemFile<KeyObject> | undefined {
   return read(file, path, context, 'private key in PEM that needs no passphrase', (text) => createPrivateKey(text));
-}
-
-/** Returns true if a key belongs to a certificate, and reports an error at the key otherwise. */
-export function isMatchingPair(
-  { value }: PemFile<X509Certificate>,
-  { value: key }: PemFile<KeyObject>,
-  path: Path,
-  { rule, findings }: PemContext,
-): boolean {
-  if (value.checkPrivateKey(key)) return true;
-  const message = 'this key does not belong to the certificate; name the key of the certificate';
-  findings.push(quoteFreeErrorAt(path, rule, message));
-  return false;
 }
 
 function read<Value>(

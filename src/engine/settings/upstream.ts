@@ -7,7 +7,7 @@ import { errorAt, errorAtKey, type Finding, type Path, quoteFreeErrorAt } from '
 import { hostError, parseHttpUrl } from './address.ts';
 import type { CompileContext } from './compile-context.ts';
 import { socketPathError, socketPathOf } from './socket-path.ts';
-import { isMatchingPair, isUsablePair, readCertificate, readPrivateKey } from './tls.ts';
+import { checkPair, readCertificate, readPrivateKey } from './tls.ts';
 import type { BreakerSettings, Endpoint, Upstream, UpstreamTls } from './upstream-definition.ts';
 
 /** Upstreams by id; `undefined` for one that violates the schema. */
@@ -206,8 +206,7 @@ function compileUpstreamTls(
   const certificate = certificateAt('certificate');
   const key = tls.key === undefined ? undefined : readPrivateKey(tls.key, [...path, 'key'], context);
   checkPairComplete(tls, path, findings);
-  if (certificate !== undefined && key !== undefined && isMatchingPair(certificate, key, [...path, 'key'], context))
-    isUsablePair({ cert: certificate.text, key: key.text }, [...path, 'certificate'], context);
+  checkPair(certificate, key, path, context);
   if (tls.serverName !== undefined) checkServerName(tls.serverName, [...path, 'serverName'], findings);
   return {
     ...(ca === undefined ? {} : { ca: ca.text }),
