@@ -65,35 +65,17 @@ const CONSTRUCT =
 function translatePart(pattern: string, at: number, mayRepeat: boolean): Part {
   const symbol = String.fromCodePoint(pattern.codePointAt(at) ?? 0);
   const end = at + symbol.length;
-  switch (symbol) {
-    case '\\': {
-      const { re2, kind, end } = readEscape(pattern, at, false);
-      const isRanges = kind === 'set' && re2.length > 2;
-      return { re2: isRanges ? `[${re2}]` : re2, end, opens: 0, mayRepeat: kind !== 'assertion' };
-    }
-    case '[':
-      return { ...readClass(pattern, at), opens: 0, mayRepeat: true };
-    case '(':
-      return { ...readGroup(pattern, at), opens: 1, mayRepeat: false };
-    case ')':
-      return { re2: symbol, end, opens: -1, mayRepeat: true };
-    case '.':
-      return { re2: NOT_LINE_END, end, opens: 0, mayRepeat: true };
-    case '^':
-    case '$':
-    case '|':
-      return { re2: symbol, end, opens: 0, mayRepeat: false };
-    case '*':
-    case '+':
-    case '?':
-    case '{':
-      return { ...readQuantifier(pattern, at, mayRepeat), opens: 0, mayRepeat: false };
-    case '}':
-    case ']':
-      throw new UnsupportedPattern(`a ${symbol} stands alone; write \\${symbol}`);
-    default:
-      return { re2: symbol, end, opens: 0, mayRepeat: true };
+  if (symbol === '\\') {
+    const { re2, kind, end } = readEscape(pattern, at, false);
+    const isRanges = kind === 'set' && re2.length > 2;
+    return { re2: isRanges ? `[${re2}]` : re2, end, opens: 0, mayRepeat: kind !== 'assertion' };
   }
+  if (symbol === '[') return { ...readClass(pattern, at), opens: 0, mayRepeat: true };
+  if (symbol === '(') return { ...readGroup(pattern, at), opens: 1, mayRepeat: false };
+  if (/[*+?{]/.test(symbol)) return { ...readQuantifier(pattern, at, mayRepeat), opens: 0, mayRepeat: false };
+  if (/[}\]]/.test(symbol)) throw new UnsupportedPattern(`a ${symbol} stands alone; write \\${symbol}`);
+  const re2 = symbol === '.' ? NOT_LINE_END : symbol;
+  return { re2, end, opens: symbol === ')' ? -1 : 0, mayRepeat: !/[$^|]/.test(symbol) };
 }
 
 function readQuantifier(pattern: string, at: number, mayRepeat: boolean): { re2: string; end: number } {

@@ -45,27 +45,19 @@ export function readEscape(pattern: string, at: number, isInClass: boolean): Tra
   return readCharacter(pattern, rest, at);
 }
 
+/** The escapes of one code point: a control letter, both halves of a surrogate pair, and digits in other forms. */
+const CODED =
+  /^(?:c([A-Za-z])|u([dD][89abAB][0-9A-Fa-f]{2})\\u([dD][c-fC-F][0-9A-Fa-f]{2})|x([0-9A-Fa-f]{2})|u\{0*([0-9A-Fa-f]{1,6})\}|u([0-9A-Fa-f]{4})|(0)(?!\d))/;
+
 function readCharacter(pattern: string, rest: string, at: number): TranslatedAtom {
-  const [coded, ...digits] = /^c([A-Za-z])|^x([0-9A-Fa-f]{2})|^u\{0*([0-9A-Fa-f]{1,6})\}|^0(?!\d)/.exec(rest) ?? [];
-  const [letter, ...codes] = digits;
-  const code = codes.find((digits) => digits !== undefined);
+  const [coded = '', letter, ...numbers] = CODED.exec(rest) ?? [];
   if (letter !== undefined) return character(letter.charCodeAt(0) % 32, at + 3);
-  if (coded === '0') return character(0, at + 2);
-  if (coded !== undefined && code !== undefined && Number.parseInt(code, 16) <= 0x10_ffff)
-    return character(Number.parseInt(code, 16), at + 1 + coded.length);
-  const units = /^u([0-9A-Fa-f]{4})(?:\\u([dD][c-fC-F][0-9A-Fa-f]{2}))?/.exec(rest);
-  if (units !== null) return readUnits(units, at);
+  const [code, low] = numbers.filter((digits) => digits !== undefined).map((digits) => Number.parseInt(digits, 16));
+  const codePoint = low === undefined ? code : String.fromCharCode(code ?? 0, low).codePointAt(0);
+  if (codePoint !== undefined && codePoint <= LAST) return character(codePoint, at + 1 + coded.length);
   const symbol = String.fromCodePoint(pattern.codePointAt(at + 1) ?? 0);
   if (/[A-Za-z0-9]/.test(symbol)) throw new UnsupportedPattern(describeWrong(rest));
   return character(symbol.codePointAt(0) ?? 0, at + 1 + symbol.length);
-}
-
-/** Joins the two halves of a surrogate pair. */
-function readUnits([, first = '', second]: RegExpExecArray, at: number): TranslatedAtom {
-  const high = Number.parseInt(first, 16);
-  if (second === undefined || high < 0xd800 || high > 0xdbff) return character(high, at + 6);
-  const pair = String.fromCharCode(high, Number.parseInt(second, 16));
-  return character(pair.codePointAt(0) ?? 0, at + 12);
 }
 
 function readProperty(rest: string, at: number): TranslatedAtom {
