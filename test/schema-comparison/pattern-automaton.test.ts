@@ -65,7 +65,6 @@ test('the automaton of a pattern matches the texts that the gateway accepts', ()
         expect([one, automaton?.matches(one)]).toEqual([one, accepts(one)]);
         matched += accepts(one) ? 1 : 0;
       }
-      if (automaton?.matchesAll) expect(texts.every(accepts)).toBe(true);
     }),
     { numRuns: runs(300) },
   );

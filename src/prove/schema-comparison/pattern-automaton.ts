@@ -58,11 +58,6 @@ export class PatternAutomaton {
     return this.#nodes.length;
   }
 
-  /** True if the pattern certainly matches every text: it has no assertion, and matches the empty text. */
-  get matchesAll(): boolean {
-    return this.#nodes.every(({ kind }) => kind !== 'assertion') && this.matches('');
-  }
-
   next(state: PatternState, codePoint: number): PatternState {
     if (state.isMatched || state.isDead) return state;
     const key = state.id * 0x110000 + codePoint;

@@ -52,7 +52,7 @@ export const referencesFrom = oncePerReference((root, reference): ReadonlySet<st
 });
 
 /** Returns a digest of the schema that a reference leads to, and of those that it refers to itself. */
-export const digestOf = oncePerReference((root, reference) => {
+const digestOf = oncePerReference((root, reference) => {
   const reached = new Set([reference, ...referencesFrom(root, reference)]);
   return digest(JSON.stringify([...reached].map((name) => [name, targetOf(root, name)])));
 });
