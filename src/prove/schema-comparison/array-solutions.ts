@@ -1,7 +1,7 @@
 import { canonicalJson } from '../../engine/schema/cost-budget.ts';
-import { itemSchema, schemasInPlace } from './evaluate-schema.ts';
+import { itemSchema } from './evaluate-schema.ts';
 import { toList } from './json-value.ts';
-import { type LiteralOf, literalsOf, type SchemaLiteral, type SchemaTerm, termMaker } from './schema-terms.ts';
+import { type LiteralOf, literalsOf, type SchemaLiteral, type SchemaTerm } from './schema-terms.ts';
 import type { LazyList, PartSolver } from './search-budget.ts';
 
 type ItemCount = LiteralOf<'matching-items'>;
@@ -12,12 +12,12 @@ const MAX_ITEMS = 2_000;
 const MANY_ITEMS = 10;
 /** The lengths to try above the minimum. */
 const EXTRA_LENGTHS = 4;
-/** Up to this length, every selection of indexes is tried; in a longer list, the first and the last ones. */
+/** Up to this length, other values are tried at every index; in a longer list, at the first and the last one. */
 const SHORT = 4;
 
 /** Yields lists that may satisfy the literals, the shortest first. The caller tests them. */
 export function* arraySolutions(solver: PartSolver, literals: readonly SchemaLiteral[]): Generator<unknown> {
-  const universal = [...literalsOf(literals, 'items'), ...literalsOf(literals, 'unevaluated')];
+  const universal = literalsOf(literals, 'items');
   const items = literalsOf(literals, 'item');
   const counts = literalsOf(literals, 'matching-items');
   const sizes = literalsOf(literals, 'count');
@@ -27,17 +27,13 @@ export function* arraySolutions(solver: PartSolver, literals: readonly SchemaLit
   if (min > MAX_ITEMS) solver.budget.limit();
   const prefix = Math.max(0, ...universal.map(({ schema }) => toList(schema['prefixItems']).length));
   const longest = Math.min(max, Math.max(min + EXTRA_LENGTHS, Math.min(prefix + 1, min + 20)));
-  const applied = new Set<unknown>(universal.map(({ schema }) => schema));
-  // A branch may evaluate items, but it need not.
-  const passes = universal.some(({ kind }) => kind === 'unevaluated') ? [applied, undefined] : [undefined];
-  for (let length = unique === false ? Math.max(min, 2) : min; length <= longest; length += 1)
-    for (const pass of passes) {
-      const common = Array.from({ length }, (_, index) => [
-        ...universal.flatMap((literal) => itemTerms(literal, index, pass)),
-        ...items.flatMap((item) => (item.index === index ? item.terms : [])),
-      ]);
-      for (const terms of withCounts(common, counts, solver)) yield* listsOf(solver, terms, unique);
-    }
+  for (let length = unique === false ? Math.max(min, 2) : min; length <= longest; length += 1) {
+    const common = Array.from({ length }, (_, index) => [
+      ...universal.map(({ root, schema }) => ({ root, schema: itemSchema(schema, index), isPositive: true })),
+      ...items.flatMap((item) => (item.index === index ? item.terms : [])),
+    ]);
+    for (const terms of withCounts(common, counts, solver)) yield* listsOf(solver, terms, unique);
+  }
 }
 
 type Terms = readonly (readonly SchemaTerm[])[];
@@ -65,34 +61,14 @@ type Selection = (index: number) => boolean | undefined;
 
 function* selections(length: number, min: number, max: number): Generator<Selection> {
   const isLimited = max < length;
-  if (length > SHORT) {
-    const counts = isLimited ? [...new Set([min, Math.max(min, max)])] : [min];
-    for (const count of counts)
-      for (const isFirst of [true, false])
-        yield (index) => ((isFirst ? index < count : index >= length - count) ? true : isLimited ? false : undefined);
-    return;
-  }
-  for (let mask = 0; mask < 2 ** length; mask += 1) {
-    const count = mask.toString(2).replaceAll('0', '').length;
-    const isMinimal = isLimited ? count >= min && count <= max : count === min;
-    if (isMinimal) yield (index) => ((mask >> index) & 1 ? true : isLimited ? false : undefined);
-  }
+  const counts = isLimited ? [...new Set([min, Math.max(min, max)])] : [min];
+  for (const count of counts)
+    for (const isFirst of [true, false])
+      yield (index) => ((isFirst ? index < count : index >= length - count) ? true : isLimited ? false : undefined);
 }
 
 /** Yields the list with the first value of each item, then those with another value of one item. */
 function* listsOf(solver: PartSolver, terms: Terms, unique: boolean | undefined): Generator<unknown> {
-  if (unique === false) {
-    for (const [one, other] of pairsOf(terms.length)) {
-      const both = [...(terms[one] ?? []), ...(terms[other] ?? [])];
-      const shared = solver.solve(both);
-      const lists = terms.map((own, index) => (index === one || index === other ? shared : solver.solve(own)));
-      for (const value of shared.take(solver.budget.effort.width)) {
-        const items = lists.map((list) => (list === shared ? value : list.at(0)));
-        if (!items.includes(undefined)) yield items;
-      }
-    }
-    return;
-  }
   const lists = terms.map((own) => solver.solve(own));
   const items = unique ? distinctItems(lists) : lists.map((list) => list.at(0));
   // A list has more values than those that the search tries, so there may be enough.
@@ -105,18 +81,6 @@ function* listsOf(solver: PartSolver, terms: Terms, unique: boolean | undefined)
       const value = lists[index]?.at(at);
       if (value !== undefined) yield items.with(index, value);
     }
-}
-
-function pairsOf(length: number): [number, number][] {
-  if (length > SHORT)
-    return [
-      [0, 1],
-      [length - 2, length - 1],
-      [0, length - 1],
-    ];
-  return Array.from({ length }, (_, one) => one).flatMap((one) =>
-    Array.from({ length: length - one - 1 }, (_, step): [number, number] => [one, one + step + 1]),
-  );
 }
 
 /** Returns a value of each list such that all differ; `undefined` if the first values do not suffice. */
@@ -136,19 +100,4 @@ function distinctItems(lists: readonly LazyList<unknown>[]): unknown[] | undefin
 
 function hasMore(list: LazyList<unknown> | undefined): boolean {
   return list?.at(1) !== undefined;
-}
-
-/** Returns the terms that a literal adds for the item at an index. Only the schemas of `applied`, or else all branches, evaluate items. */
-function itemTerms(
-  { kind, root, schema }: LiteralOf<'items' | 'unevaluated'>,
-  index: number,
-  applied: ReadonlySet<unknown> | undefined,
-): SchemaTerm[] {
-  const meet = termMaker(root, true);
-  if (kind === 'items') return [meet(itemSchema(schema, index))];
-  const isEvaluated = schemasInPlace(root, schema).some(
-    (inside) =>
-      applied?.has(inside) !== false && (inside['items'] !== undefined || index < toList(inside['prefixItems']).length),
-  );
-  return isEvaluated ? [] : [meet(schema['unevaluatedItems'])];
 }

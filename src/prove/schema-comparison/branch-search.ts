@@ -24,44 +24,28 @@ const MAX_COMPARED = 4;
  * is made first, and what it excludes is removed from the other choices. Most branches end there.
  */
 export function* branchesOf(terms: readonly SchemaTerm[], context: BranchSearchContext): Generator<SchemaLiteral[]> {
-  const signs = new Map<string, string>();
-  const open = terms.flatMap((term) => {
+  const signs: Signs = new Map();
+  for (const term of terms) {
     const key = context.keyOf(term);
-    signs.set(key.slice(1), key.charAt(0));
-    return context.choicesOf(term).map((choice) => ({ choice, origin: { key, parent: undefined } }));
-  });
+    signs.set(key.slice(1), key.charAt(0)).set(term.schema, key.charAt(0));
+  }
+  const open = terms.flatMap((term) => context.choicesOf(term));
   yield* new Branch(context, [], signs, unsharedFirst(open, context)).branches();
 }
 
-/** The terms that led to a choice. Such a term may equal one of the alternatives: a reference equals its target. */
-interface Origin {
-  readonly key: string;
-  readonly parent: Origin | undefined;
-}
-
-interface OpenChoice {
-  readonly choice: Choice;
-  readonly origin: Origin;
-}
-
-function isOrigin(key: string, origin: Origin): boolean {
-  for (let at: Origin | undefined = origin; at !== undefined; at = at.parent) if (at.key === key) return true;
-  return false;
-}
+/**
+ * The signs of terms and literals that hold in a branch, by their keys, and of schemas whose choices are made. A key alone does not
+ * say that: a reference has the key of its target.
+ */
+type Signs = Map<unknown, string>;
 
 class Branch {
   readonly #context: BranchSearchContext;
   readonly #literals: SchemaLiteral[];
-  /** The signs of terms and literals that hold in this branch, by their keys. */
-  readonly #signs: Map<string, string>;
-  #open: readonly OpenChoice[];
+  readonly #signs: Signs;
+  #open: readonly Choice[];
 
-  constructor(
-    context: BranchSearchContext,
-    literals: SchemaLiteral[],
-    signs: Map<string, string>,
-    open: readonly OpenChoice[],
-  ) {
+  constructor(context: BranchSearchContext, literals: SchemaLiteral[], signs: Signs, open: readonly Choice[]) {
     this.#context = context;
     this.#literals = literals;
     this.#signs = signs;
@@ -70,14 +54,14 @@ class Branch {
 
   *branches(): Generator<SchemaLiteral[]> {
     if (!this.#makeForcedChoices()) return;
-    const [first, ...others] = [...this.#open].sort((one, other) => one.choice.length - other.choice.length);
+    const [first, ...others] = [...this.#open].sort((one, other) => one.length - other.length);
     if (first === undefined) {
       yield this.#literals;
       return;
     }
-    for (const alternative of first.choice) {
-      this.#context.spend(1 + (this.#signs.size >> 6));
-      const open = [...others, { choice: [alternative], origin: first.origin }];
+    for (const alternative of first) {
+      this.#context.spend(1 + (this.#signs.size >> 7));
+      const open = [...others, [alternative]];
       yield* new Branch(this.#context, [...this.#literals], new Map(this.#signs), open).branches();
     }
   }
@@ -87,18 +71,18 @@ class Branch {
     for (let isChanged = true; isChanged; ) {
       isChanged = false;
       const pending = [...this.#open];
-      const open: OpenChoice[] = [];
+      const open: Choice[] = [];
       // The loop visits the choices that are added while it runs. Thousands of required members would overflow the stack.
-      for (const { choice, origin } of pending) {
-        const possible = this.#possibleAlternatives(choice, origin);
+      for (const choice of pending) {
+        const possible = this.#possibleAlternatives(choice);
         if (possible === undefined) continue;
         const [only, second] = possible;
         if (only === undefined) return false;
         if (second !== undefined) {
-          open.push({ choice: possible, origin });
+          open.push(possible);
           continue;
         }
-        if (!this.#choose(only, origin, pending)) return false;
+        if (!this.#choose(only, pending)) return false;
         isChanged = true;
       }
       this.#open = open;
@@ -107,24 +91,24 @@ class Branch {
   }
 
   /** Returns the alternatives that may hold; `undefined` if one of them already does. */
-  #possibleAlternatives(choice: Choice, origin: Origin): Choice | undefined {
+  #possibleAlternatives(choice: Choice): Choice | undefined {
     const possible: SchemaAlternative[] = [];
     for (const alternative of choice) {
       charge(ALTERNATIVE_COST);
-      const state = this.#stateOf(alternative, origin);
+      const state = this.#stateOf(alternative);
       if (state === 'holds') return undefined;
       if (state === 'open') possible.push(alternative);
     }
     return possible.length === choice.length ? choice : possible;
   }
 
-  #stateOf({ terms, literals }: SchemaAlternative, origin: Origin): 'holds' | 'excluded' | 'open' {
+  #stateOf({ terms, literals }: SchemaAlternative): 'holds' | 'excluded' | 'open' {
     let holds = true;
     for (const term of terms) {
       const key = this.#context.keyOf(term);
       const known = this.#signs.get(key.slice(1));
       if (known !== undefined && known !== key.charAt(0)) return 'excluded';
-      holds &&= known !== undefined && !isOrigin(key, origin);
+      holds &&= this.#signs.get(term.schema) === key.charAt(0);
     }
     for (const literal of literals) {
       const key = keyOfLiteral(literal);
@@ -162,7 +146,7 @@ class Branch {
   }
 
   /** Adds an alternative to the branch, and its choices to `pending`. Returns false if it contradicts the branch. */
-  #choose({ terms, literals }: SchemaAlternative, origin: Origin, pending: OpenChoice[]): boolean {
+  #choose({ terms, literals }: SchemaAlternative, pending: Choice[]): boolean {
     this.#context.spend(1 + (terms.length >> 3));
     for (const literal of literals) {
       const key = keyOfLiteral(literal);
@@ -173,9 +157,10 @@ class Branch {
     }
     for (const term of terms) {
       const key = this.#context.keyOf(term);
-      if (this.#signs.get(key.slice(1)) === key.charAt(0) && !isOrigin(key, origin)) continue;
       if (!this.#hold(key)) return false;
-      for (const choice of this.#context.choicesOf(term)) pending.push({ choice, origin: { key, parent: origin } });
+      if (this.#signs.get(term.schema) === key.charAt(0)) continue;
+      this.#signs.set(term.schema, key.charAt(0));
+      pending.push(...this.#context.choicesOf(term));
     }
     return true;
   }
@@ -204,9 +189,9 @@ function createLiteralKey(literal: SchemaLiteral): string {
 }
 
 /** Sorts alternatives: first those that demand a schema of no other choice, which is the difference of two long lists. */
-function unsharedFirst(open: readonly OpenChoice[], { keyOf }: BranchSearchContext): OpenChoice[] {
+function unsharedFirst(open: readonly Choice[], { keyOf }: BranchSearchContext): Choice[] {
   const holders = new Map<string, number>();
-  for (const [index, { choice }] of open.entries())
+  for (const [index, choice] of open.entries())
     for (const { terms } of choice)
       for (const term of terms) {
         charge(ALTERNATIVE_COST);
@@ -216,10 +201,7 @@ function unsharedFirst(open: readonly OpenChoice[], { keyOf }: BranchSearchConte
       }
   const rank = ({ terms }: SchemaAlternative) =>
     terms.some((term) => term.isPositive && holders.get(keyOf(term).slice(1)) !== SEVERAL) ? 0 : 1;
-  return open.map(({ choice, origin }) => {
-    const [unshared, others] = [0, 1].map((wanted) => choice.filter((alternative) => rank(alternative) === wanted));
-    return { choice: [...(unshared ?? []), ...(others ?? [])], origin };
-  });
+  return open.map((choice) => choice.toSorted((one, other) => rank(one) - rank(other)));
 }
 
 const SEVERAL = -1;

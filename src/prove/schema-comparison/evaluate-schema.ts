@@ -109,21 +109,6 @@ function isInPlaceValid(root: SchemaRoot, schema: Schema, value: unknown, own: E
   return Object.entries(dependentSchemas).every(([name, inside]) => !Object.hasOwn(value, name) || valid(inside));
 }
 
-/** Returns a schema and those that may validate the same value: those that it refers to, and its branches. */
-export function schemasInPlace(root: SchemaRoot, schema: Schema): Schema[] {
-  const found = new Set<Schema>();
-  const visit = (inside: unknown) => {
-    if (!isMap(inside) || found.has(inside)) return;
-    found.add(inside);
-    if (typeof inside['$ref'] === 'string') visit(targetOf(root, inside['$ref']));
-    for (const keyword of ['allOf', 'anyOf', 'oneOf']) for (const branch of toList(inside[keyword])) visit(branch);
-    for (const keyword of ['if', 'then', 'else']) visit(inside[keyword]);
-    for (const branch of Object.values(toMap(inside['dependentSchemas']))) visit(branch);
-  };
-  visit(schema);
-  return [...found];
-}
-
 export function targetOf(root: SchemaRoot, reference: string): unknown {
   const path = referencePath(reference);
   return path === undefined ? true : valueAt(root, path);

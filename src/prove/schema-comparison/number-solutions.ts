@@ -1,4 +1,3 @@
-import { MULTIPLE_OF, toDecimal } from '../../engine/schema/own-keywords.ts';
 import { toList } from './json-value.ts';
 import { literalsOf, type SchemaLiteral } from './schema-terms.ts';
 
@@ -7,8 +6,6 @@ const SPECIAL = [0.25, 1e-3, -1e-3, 2 ** 31 - 1, 2 ** 31, -(2 ** 31), -(2 ** 31)
 const STEPS = [0, 1, -1, 0.5, -0.5, 2, -2, 0.001, -0.001];
 /** The number of multiples to try at each bound. */
 const MULTIPLES = 6;
-/** The divisors whose common multiples are computed in pairs. */
-const MAX_PAIRED = 6;
 /** The bounds to try at each end. */
 const MAX_EXTREMES = 10;
 
@@ -26,7 +23,7 @@ export function numberSolutions(literals: readonly SchemaLiteral[], wanted: numb
   const divisors = [...new Set(allDivisors)];
   for (const bound of bounds) for (const step of STEPS) found.add(rounded(bound + step));
   for (const low of bounds) for (const high of bounds) if (low < high) found.add((low + high) / 2);
-  const units = [...extremesOf(divisors), ...commonMultiples(divisors), ...(wanted > MULTIPLES ? [1] : [])];
+  const units = [...extremesOf(divisors), ...(wanted > MULTIPLES ? [1] : [])];
   for (const unit of units)
     for (const bound of bounds)
       for (let count = 0; count <= Math.max(MULTIPLES, wanted); count += 1)
@@ -39,36 +36,12 @@ function rounded(number: number): number {
   return Number(number.toPrecision(15));
 }
 
-/** Returns the least common multiple of each pair, and of all if a double can be that large. */
-function commonMultiples(divisors: readonly number[]): number[] {
-  const paired = divisors.slice(0, MAX_PAIRED);
-  const pairs = paired.flatMap((one, index) => paired.slice(index + 1).map((other) => leastCommon(one, other)));
-  const ofAll = divisors.reduce((all, divisor) => (Number.isFinite(all) ? leastCommon(all, divisor) : all), 1);
-  return [...new Set([...pairs, ofAll])].filter((unit) => Number.isFinite(unit) && unit > 0);
-}
-
 /** Returns the lowest and the highest numbers: the values around the others are rarely needed, and there may be thousands. */
 function extremesOf(numbers: readonly number[]): readonly number[] {
   const distinct = [...new Set(numbers)];
   if (distinct.length <= 2 * MAX_EXTREMES) return distinct;
   const sorted = distinct.sort((one, other) => one - other);
   return [...sorted.slice(0, MAX_EXTREMES), ...sorted.slice(-MAX_EXTREMES)];
-}
-
-function leastCommon(one: number, other: number): number {
-  if (MULTIPLE_OF.compile(other)(one)) return one;
-  if (MULTIPLE_OF.compile(one)(other)) return other;
-  const [first, second] = [toDecimal(one), toDecimal(other)];
-  const exponent = Math.min(first.exponent, second.exponent);
-  const [a, b] = [first, second].map((part) => part.digits * 10n ** BigInt(part.exponent - exponent)) as [
-    bigint,
-    bigint,
-  ];
-  return Number(`${(a * b) / greatestCommon(a, b)}e${exponent}`);
-}
-
-function greatestCommon(one: bigint, other: bigint): bigint {
-  return other === 0n ? one : greatestCommon(other, one % other);
 }
 
 function bySimplicity(one: number, other: number): number {

@@ -1,8 +1,7 @@
 import { getOrCreate } from '../../engine/get-or-create.ts';
-import { memberSchemas, schemasInPlace } from './evaluate-schema.ts';
+import { memberSchemas } from './evaluate-schema.ts';
 import { toMap } from './json-value.ts';
 import {
-  type LiteralOf,
   literalsOf,
   type SchemaLiteral,
   type SchemaTerm,
@@ -19,9 +18,7 @@ type Members = ReadonlyMap<string, readonly SchemaTerm[]>;
 export function* objectSolutions(solver: PartSolver, literals: readonly SchemaLiteral[]): Generator<unknown> {
   const { budget } = solver;
   const { width } = budget.effort;
-  const schemas = [...literalsOf(literals, 'members'), ...literalsOf(literals, 'unevaluated')];
-  /** The schemas that apply for certain. Their branches may evaluate more members. */
-  const applied = new Set<unknown>(schemas.map(({ schema }) => schema));
+  const schemas = literalsOf(literals, 'members');
   const some = literalsOf(literals, 'some-member');
   const ownNameTerms = literalsOf(literals, 'names').map(({ term }) => term);
   const forbidden = new Set(literalsOf(literals, 'absent').map(({ name }) => name));
@@ -31,20 +28,14 @@ export function* objectSolutions(solver: PartSolver, literals: readonly SchemaLi
   const counts = literalsOf(literals, 'count');
   const min = Math.max(0, ...counts.map((count) => count.min));
   const max = Math.min(...counts.map((count) => count.max), MAX_MEMBERS);
-  const declared = schemas.flatMap(declaringSchemas);
   /** The names that the schemas mention. */
-  const declaredNames = declared.flatMap(({ properties }) => Object.keys(toMap(properties)));
+  const declaredNames = schemas.flatMap(({ schema }) => Object.keys(toMap(schema['properties'])));
   const knownNames = [...new Set([...required.keys(), ...declaredNames])].filter((name) => name !== '__proto__');
-  const declaredPatterns = declared.flatMap(({ patternProperties }) => Object.keys(toMap(patternProperties)));
+  const declaredPatterns = schemas.flatMap(({ schema }) => Object.keys(toMap(schema['patternProperties'])));
   const allPatterns = [...new Set([...declaredPatterns, ...some.flatMap(({ pattern }) => pattern ?? [])])];
   const termsByName = new Map<string, readonly SchemaTerm[]>();
 
-  // First, `unevaluatedProperties` validates all members that a branch may evaluate, then only the others.
-  let isStrict = false;
-  for (isStrict of schemas.some(({ kind }) => kind === 'unevaluated') ? [true, false] : [false]) {
-    termsByName.clear();
-    for (const members of withSome(required, some)) yield* complete(members);
-  }
+  for (const members of withSome(required, some)) yield* complete(members);
 
   /** Yields the required members together with one for each literal that demands some member. */
   function* withSome(members: Members, [first, ...others]: readonly SomeMember[]): Generator<Members> {
@@ -107,7 +98,7 @@ export function* objectSolutions(solver: PartSolver, literals: readonly SchemaLi
   function valuesOf(name: string, terms: readonly SchemaTerm[]): LazyList<unknown> {
     const common = getOrCreate(termsByName, name, () => {
       budget.spend(schemas.length >> 3);
-      return schemas.flatMap((literal) => memberTerms(literal, name, isStrict ? applied : undefined));
+      return schemas.flatMap(({ root, schema }) => memberSchemas(schema, name).map(termMaker(root, true)));
     });
     budget.spend(common.length >> 5);
     return solver.solve([...terms, ...common]);
@@ -131,18 +122,14 @@ export function* objectSolutions(solver: PartSolver, literals: readonly SchemaLi
     for (let count = 0; count < min; count += 1) yield `x${count}`;
   }
 
-  /** Yields conditions for names: none, matches of one pattern or of no pattern, of two patterns or of only one of them. */
+  /** Yields conditions for names: none, matches of one pattern, of no pattern, of two patterns. */
   function* patternCombinations(own: string | undefined): Generator<readonly SchemaTerm[]> {
     yield [];
     const others = allPatterns.filter((pattern) => pattern !== own).slice(0, MAX_PATTERNS);
     for (const pattern of others) yield patternTerms(pattern, true);
     yield others.flatMap((pattern) => patternTerms(pattern, false));
     for (const one of others)
-      for (const other of others)
-        if (one !== other) {
-          yield [...patternTerms(one, true), ...patternTerms(other, false)];
-          if (one < other) yield [...patternTerms(one, true), ...patternTerms(other, true)];
-        }
+      for (const other of others) if (one < other) yield [...patternTerms(one, true), ...patternTerms(other, true)];
   }
 }
 
@@ -156,23 +143,3 @@ function patternTerms(pattern: string | undefined, isPositive: boolean): SchemaT
 }
 
 const MAX_MEMBERS = 1_000;
-
-/** Returns the terms that a literal adds for a member. Only the schemas of `applied`, or else all branches, evaluate members. */
-function memberTerms(
-  literal: LiteralOf<'members' | 'unevaluated'>,
-  name: string,
-  applied: ReadonlySet<unknown> | undefined,
-): SchemaTerm[] {
-  const { root, schema } = literal;
-  const meet = termMaker(root, true);
-  if (literal.kind === 'members') return memberSchemas(schema, name).map(meet);
-  const isEvaluated = declaringSchemas(literal).some(
-    (inside) => applied?.has(inside) !== false && memberSchemas(inside, name).length > 0,
-  );
-  return isEvaluated ? [] : [meet(schema['unevaluatedProperties'])];
-}
-
-/** Returns the schemas that may evaluate members: the schema and, for `unevaluatedProperties`, those of its branches. */
-function declaringSchemas({ kind, root, schema }: LiteralOf<'members' | 'unevaluated'>) {
-  return kind === 'members' ? [schema] : schemasInPlace(root, schema);
-}

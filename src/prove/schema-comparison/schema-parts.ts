@@ -79,12 +79,10 @@ function objectParts(root: SchemaRoot, schema: Schema): SchemaPart[] {
   if (typeof maxProperties === 'number') parts.push(atMost(maxProperties, count));
   parts.push(...memberParts(root, schema));
   if ('unevaluatedProperties' in schema)
-    parts.push(
-      literalPart(
-        { kind: 'unevaluated', root, schema },
-        { ...ANY_MEMBER, terms: [violate(schema['unevaluatedProperties'])] },
-      ),
-    );
+    parts.push({
+      met: [literalsOnly()],
+      violated: [literalsOnly({ ...ANY_MEMBER, terms: [violate(schema['unevaluatedProperties'])] })],
+    });
   return parts;
 }
 
@@ -139,7 +137,7 @@ function arrayParts(root: SchemaRoot, schema: Schema): SchemaPart[] {
     const terms = [violate(schema['unevaluatedItems'])];
     // An item may be unevaluated at any index, so each of the first few is one way to violate the keyword.
     const violated = [0, 1, 2, 3].map((index) => literalsOnly({ kind: 'item', index, terms }));
-    parts.push({ met: [literalsOnly({ kind: 'unevaluated', root, schema })], violated });
+    parts.push({ met: [literalsOnly()], violated });
   }
   return parts;
 }

@@ -35,7 +35,6 @@ export type SchemaLiteral =
   | { readonly kind: 'members'; readonly root: SchemaRoot; readonly schema: Schema }
   | { readonly kind: 'names'; readonly term: SchemaTerm }
   | { readonly kind: 'count'; readonly min: number; readonly max: number }
-  | { readonly kind: 'unevaluated'; readonly root: SchemaRoot; readonly schema: Schema }
   /** The list has an item at the index that satisfies the terms. */
   | { readonly kind: 'item'; readonly index: number; readonly terms: readonly SchemaTerm[] }
   | { readonly kind: 'items'; readonly root: SchemaRoot; readonly schema: Schema }
