@@ -87,7 +87,7 @@ function scaled(digits: bigint, power: number): bigint {
 }
 
 /** Returns the shortest decimal that a number prints as. */
-export function toDecimal(value: number): Decimal {
+function toDecimal(value: number): Decimal {
   const [mantissa = '', exponent = '0'] = String(value).split('e');
   const [integer = '', fraction = ''] = mantissa.split('.');
   return { digits: BigInt(integer + fraction), exponent: Number(exponent) - fraction.length };
