@@ -99,8 +99,9 @@ function setOf(end: number): Pick<TranslatedAtom, 'kind' | 'codePoint' | 'end'> 
 }
 
 const FIRST_SURROGATE = 0xd800;
-const LAST_SURROGATE = 0xdfff;
 const LAST = 0x10_ffff;
+/** The code points that are matched at once: for all of them V8 would need 32 MB. The surrogates are one such block. */
+const BLOCK = 0x800;
 const MAX_UNIT = 0xffff;
 
 /** A few properties are in use, in every pattern again. */
@@ -114,31 +115,31 @@ export function unicodeRanges(classEscape: string): string {
   const known = rangesByEscape.get(classEscape);
   if (known !== undefined) return known;
   const runs = new RegExp(`${classEscape}+`, 'gu');
-  let ranges = '';
-  for (const [start, end] of [
-    [0, FIRST_SURROGATE - 1],
-    [LAST_SURROGATE + 1, LAST],
-  ] as const) {
-    for (const [run] of codePointsBetween(start, end).matchAll(runs)) {
+  const ranges: { readonly first: number; last: number }[] = [];
+  for (let start = 0; start <= LAST; start += BLOCK) {
+    if (start === FIRST_SURROGATE) continue;
+    for (const [run] of codePointsFrom(start).matchAll(runs)) {
       const first = run.codePointAt(0) ?? 0;
-      const isPair = run.length > 1 && (run.codePointAt(run.length - 2) ?? 0) > MAX_UNIT;
-      const last = run.codePointAt(run.length - (isPair ? 2 : 1)) ?? 0;
-      ranges += first === last ? hex(first) : `${hex(first)}-${hex(last)}`;
+      const last = first + run.length / (first > MAX_UNIT ? 2 : 1) - 1;
+      const previous = ranges.at(-1);
+      if (previous?.last === first - 1) previous.last = last;
+      else ranges.push({ first, last });
     }
   }
-  rangesByEscape.set(classEscape, ranges);
-  return ranges;
+  const text = ranges.map(({ first, last }) => (first === last ? hex(first) : `${hex(first)}-${hex(last)}`)).join('');
+  rangesByEscape.set(classEscape, text);
+  return text;
 }
 
 function hex(codePoint: number): string {
   return `\\x{${codePoint.toString(16)}}`;
 }
 
-/** Returns all code points of a range in order. Decoding bytes is much faster than joining characters. */
-function codePointsBetween(start: number, end: number): string {
-  const units = new Uint16Array((end - start + 1) * 2);
+/** Returns all code points of a block in order. Decoding bytes is much faster than joining characters. */
+function codePointsFrom(start: number): string {
+  const units = new Uint16Array(2 * BLOCK);
   let length = 0;
-  for (let codePoint = start; codePoint <= end; codePoint += 1) {
+  for (let codePoint = start; codePoint < start + BLOCK; codePoint += 1) {
     if (codePoint <= MAX_UNIT) units[length++] = codePoint;
     else {
       units[length++] = 0xd7c0 + (codePoint >> 10);
