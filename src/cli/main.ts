@@ -83,8 +83,8 @@ if (nodeVersion < (isServing ? MIN_SERVING_NODE_VERSION : MIN_NODE_VERSION)) {
 // Linux keeps 15 characters as the name of a process, which are all that `pidof` and `pgrep` compare.
 if (isServing) process.title = ['signing-gateway', ...process.argv.slice(2)].join(' ');
 
-// The start would otherwise make the space for young objects 11 MB larger, and V8 keeps its size.
-if (isServing) process.getBuiltinModule('node:v8').setFlagsFromString('--semi-space-growth-factor=1');
+const nodeOptions = `${process.execArgv} ${process.env['NODE_OPTIONS']}`;
+if (isServing) (await import('./run/v8-flags.ts')).setV8Flags('loading', nodeOptions);
 
 // Later starts read compiled code from a cache, which saves a quarter of their time. By default Node would use a folder in the
 // temporary folder, where another user may have stored other code.

@@ -1,6 +1,5 @@
 import { flushCompileCache } from 'node:module';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
 import type { PlannedManifest } from '../../engine/load.ts';
 import { createSecretReader, DEFAULT_SECRETS_FOLDER } from '../../engine/manifest/secret-file.ts';
 import { createFileEnvironment } from '../../engine/manifest/source.ts';
@@ -13,6 +12,7 @@ import { valueOption } from '../parse-arguments.ts';
 import { defineVerb, type ExitCode, InvalidFileError, type OptionValues, type Terminal } from '../terminal.ts';
 import { type GatewayStart, type RunningGateway, startGateway } from './start-gateway.ts';
 import { openStreams, writeNote } from './streams.ts';
+import { setV8Flags } from './v8-flags.ts';
 import { CANDIDATE_OPTIONS, readCandidate } from './watch-candidate.ts';
 
 /** The options of the verbs that serve. */
@@ -72,16 +72,11 @@ export async function serveFile(file: string, terminal: Terminal, options: Serve
   if (terminal.stop.aborted) return 0;
   // Node otherwise keeps the 2 MB of compiled code that it has read from its cache.
   flushCompileCache();
-  // V8 otherwise learns that some objects of a request are long-lived and allocates all later ones in the old generation.
-  // There they keep a quarter of all requests in memory until the next full collection, which costs 12 µs per request.
-  setFlagsFromString('--no-allocation-site-pretenuring');
-  // V8 otherwise frees the memory of its compiler on other threads, and the C library keeps 10 MB of it there.
-  setFlagsFromString('--no-maglev-destroy-on-background');
+  setV8Flags('starting');
   const streams = openStreams(terminal);
   const start = { ...options, file, initial, terminal, streams };
   const running = await startGateway(start);
-  // Until here `main.ts` keeps the space for young objects small.
-  setFlagsFromString('--semi-space-growth-factor=2');
+  setV8Flags('serving');
   if (running !== undefined) await serveUntilStopped(running, start);
   await Promise.all([streams.log.end(), streams.notes.end()]);
   return 0;
