@@ -23,19 +23,19 @@ export const METRICS: readonly Metric[] = [
         ),
   ),
   histogram(
-    'route',
+    ['route'],
     'request_duration_seconds',
     'Time from the request head to the end of the response.',
     ({ gateway }) => gateway.metrics.routes.entries().map(([route, metrics]) => [route, metrics.histogram('total')]),
   ),
   histogram(
-    'upstream',
+    ['upstream'],
     'gateway_duration_seconds',
     'Time from the request head until the gateway forwarded or refused the request, including reading a validated body.',
     (context) => durationsByUpstream(context, 'gateway'),
   ),
   histogram(
-    'upstream',
+    ['upstream'],
     'upstream_duration_seconds',
     'Time from the start of the upstream request until the response began; for a login, until it was complete.',
     (context) => durationsByUpstream(context, 'upstream'),

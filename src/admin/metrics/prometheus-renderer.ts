@@ -1,7 +1,8 @@
 import { collectDefaultMetrics, Registry } from '@prometheus-io/client';
+import { BUCKET_BOUNDS_MS } from '../../engine/gateway/telemetry/route-metrics.ts';
 import type { AdminContext } from '../admin-endpoint.ts';
 import { METRICS } from './gateway-metrics.ts';
-import { exportedName, type Metric, type Sample } from './metric.ts';
+import { exportedName, type Histogram } from './metric.ts';
 
 export const CONTENT_TYPE = Registry.PROMETHEUS_CONTENT_TYPE;
 
@@ -27,42 +28,35 @@ export async function renderMetrics(context: AdminContext): Promise<Generator<st
 
 function* formatMetrics(context: AdminContext, processMetrics: string): Generator<string> {
   for (const metric of METRICS) {
-    yield metricHeader(metric);
-    const series = { name: exportedName(metric.name), labels: undefined, list: '' };
-    for (const sample of metric.collect(context)) yield sampleLine(series, sample);
+    const name = exportedName(metric.name);
+    yield `# HELP ${name} ${escapeText(metric.help)}\n# TYPE ${name} ${metric.type}\n`;
+    for (const series of metric.read(context)) {
+      const labels = metric.labels.map((label, index) => `${label}="${escapeText(series[index] as string, true)}"`);
+      const value = series.at(-1) as number | Histogram;
+      yield typeof value === 'number' ? line(name, labels.join(), value) : histogramLines(name, labels, value);
+    }
     yield '\n';
   }
   yield processMetrics;
 }
 
-function metricHeader({ name, type, help }: Metric): string {
-  const exported = exportedName(name);
-  return `# HELP ${exported} ${escapeText(help)}\n# TYPE ${exported} ${type}\n`;
-}
-
-/** The name of a metric, and its last labels as text: the samples of a histogram share them. */
-interface SeriesText {
-  readonly name: string;
-  labels: Sample['labels'] | undefined;
-  list: string;
-}
-
-function sampleLine(series: SeriesText, { suffix, labels, le, value }: Sample): string {
-  if (labels !== series.labels) {
-    series.labels = labels;
-    series.list = labelList(labels);
+function histogramLines(name: string, labels: readonly string[], { counts, sumMs, boundsMs }: Histogram): string {
+  const bounds = boundsMs ?? BUCKET_BOUNDS_MS;
+  const list = labels.join();
+  const prefix = labels.map((label) => `${label},`).join('');
+  let below = 0;
+  let text = '';
+  for (const [index, count] of counts.entries()) {
+    below += count;
+    const le = index < bounds.length ? (bounds[index] as number) / 1_000 : '+Inf';
+    // Omit the empty buckets below the shortest request, but not those above the longest one: sums over routes need them.
+    if (below > 0) text += line(`${name}_bucket`, `${prefix}le="${le}"`, below);
   }
-  const name = suffix === undefined ? series.name : series.name + suffix;
-  const { list } = series;
-  if (le !== undefined) return `${name}{${list}${list === '' ? '' : ','}le="${le}"} ${value}\n`;
-  return list === '' ? `${name} ${value}\n` : `${name}{${list}} ${value}\n`;
+  return text + line(`${name}_sum`, list, sumMs / 1_000) + line(`${name}_count`, list, below);
 }
 
-function labelList(labels: Sample['labels']): string {
-  let list = '';
-  for (const label in labels)
-    list += `${list === '' ? '' : ','}${label}="${escapeText(labels[label] as string, true)}"`;
-  return list;
+function line(name: string, labels: string, value: number): string {
+  return `${name}${labels === '' ? '' : `{${labels}}`} ${value}\n`;
 }
 
 /** Escapes a text for the Prometheus text format. Most texts need no escapes, so test first. */

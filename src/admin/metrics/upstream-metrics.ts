@@ -42,12 +42,12 @@ export const UPSTREAM_METRICS: readonly Metric[] = [
     Object.entries(workers.telemetry.totals.dns.outcomes),
   ),
   histogram(
-    undefined,
+    [],
     'dns_lookup_duration_seconds',
     'Time of a DNS lookup on the network, including all search domains.',
     ({ gateway, workers }) => {
       const { buckets, sumMs } = workers.telemetry.totals.dns;
-      return [['', { counts: buckets, sumMs, boundsMs: gateway.resolver.counts.boundsMs }]];
+      return [[{ counts: buckets, sumMs, boundsMs: gateway.resolver.counts.boundsMs }]];
     },
   ),
   metric('dns_lookups_in_flight', 'DNS lookups in progress.', ({ workers }) => workers.telemetry.totals.dns.inFlight),
