@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -266,43 +266,19 @@ it('tries again after a failure that is not due to the files, and says what fail
   expect(await reloader.reload('request')).toMatchObject({ kind: 'unchanged' });
 });
 
-it('activates a version of files that never settle', async () => {
-  await serve(text('one'));
-  const include = (route: string) => text(route).slice(text(route).indexOf('routes:'));
-  let version = 0;
-  const swap = () => {
-    version += 1;
-    for (const [name, content] of [
-      ['routes.yaml', include(`v${version}`)],
-      ['gateway.yaml', text(`main${version}`, 'include: routes.yaml\n')],
-    ] as const) {
-      save('new.yaml', content);
-      renameSync(join(folder, 'new.yaml'), join(folder, name));
-    }
-  };
-  swap();
-  const timer = setInterval(swap, 40);
-  try {
-    expect(await reloader.reload('request')).toMatchObject({ kind: 'accepted' });
-  } finally {
-    clearInterval(timer);
-  }
-  const [main = '', included = ''] = gateway.plan.routes.map(({ id }) => id).sort();
-  expect(included.slice(1)).toBe(main.slice('main'.length));
-});
-
-it('activates a version of a file that is written in place every 10 ms', async () => {
+it('activates a version once files settle that were written all the time', async () => {
   await serve(text('one'));
   let version = 0;
   const write = () => save('gateway.yaml', text(`v${++version}`));
   write();
   const timer = setInterval(write, 10);
   try {
-    await expect.poll(() => reported.map(({ kind }) => kind), { timeout: scaledMs(20_000) }).toEqual(['accepted']);
+    // A machine that is busy may pause long enough between two writes.
+    expect(['failed', 'accepted']).toContain((await reloader.reload('request')).kind);
   } finally {
     clearInterval(timer);
   }
-  expect(gateway.plan.routes[0]?.id).toMatch(/^v/);
+  await expect.poll(() => gateway.plan.routes[0]?.id, { timeout: scaledMs(20_000) }).toBe(`v${version}`);
 });
 
 it('does not call a file rejected that is empty for a moment while it is written', async () => {

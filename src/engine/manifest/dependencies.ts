@@ -57,7 +57,7 @@ export function trackDependencies(environment: Environment): {
   };
 }
 
-export function fileSizeError(): Error {
+function fileSizeError(): Error {
   return fileError('EFBIG', `the files of the manifest have more than ${MAX_ALL_CHARACTERS} characters`);
 }
 

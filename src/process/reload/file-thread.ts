@@ -1,9 +1,16 @@
+import type { Dependencies } from '../../engine/manifest/dependencies.ts';
 import type { Requests, ThreadChannel } from '../workers/thread-channel.ts';
-import type { FileSnapshot } from './file-snapshot.ts';
 import { WorkerThread } from './worker-thread.ts';
 
-/** The text of a file and its SHA-256 in hex, or the error code if it cannot be read. */
-export type FileContent = { readonly text: string; readonly hash: string } | { readonly code: string };
+/** Editors write a file in several steps. Steps less than this apart count as one save. */
+export const SETTLE_MS = 50;
+
+/** The hashes of the manifest and of the files and patterns that it names, at one time. */
+export interface FileSnapshot {
+  /** SHA-256 of the manifest's own text in hex; empty if it cannot be read. */
+  readonly manifestHash: string;
+  readonly dependencies: Dependencies;
+}
 
 /** The difference between a snapshot and the files on disk. */
 export interface FileChanges {
@@ -29,8 +36,6 @@ export type FileRequests = {
     readonly value: { readonly read: FileSnapshot; readonly previous: FileSnapshot; readonly times: string };
     readonly result: boolean;
   };
-  /** Reads files, and returns them by path. */
-  readonly read: { readonly value: readonly string[]; readonly result: ReadonlyMap<string, FileContent> };
   /** Watches the files of a snapshot instead of those watched before. */
   readonly watch: { readonly value: FileSnapshot; readonly result: unknown };
 };
@@ -63,6 +68,3 @@ export function createFileThread(
   const task = 'watches and reads the files';
   return new WorkerThread({ file: 'file-worker', task, data, timeoutMs: TIMEOUT_MS, isSteady: true, listen });
 }
-
-/** Reads the files that a plan is compiled from. */
-export type FileReader = (paths: readonly string[]) => Promise<FileRequests['read']['result']>;

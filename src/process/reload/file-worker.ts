@@ -1,80 +1,83 @@
+import { dirname, resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
-import { fileSizeError, sha256 } from '../../engine/manifest/dependencies.ts';
+import { attempt } from '../../engine/attempt.ts';
+import { changedDependencies, globFolders, sha256 } from '../../engine/manifest/dependencies.ts';
 import { createSecretReader } from '../../engine/manifest/secret-file.ts';
-import { createFileEnvironment, fileErrorCode, MAX_ALL_CHARACTERS } from '../../engine/manifest/source.ts';
+import { createFileEnvironment } from '../../engine/manifest/source.ts';
 import { bypassThreadPool } from '../../engine/node-internals/file-functions.ts';
 import { type ChannelPort, ThreadChannel } from '../workers/thread-channel.ts';
 import {
-  changesSince,
+  type FileChanges,
+  type FileEvents,
+  type FileRequests,
   type FileSnapshot,
-  hashManifest,
-  isConsistent,
-  type ManifestFiles,
-  pathsToWatch,
-  waitUntilSettled,
-} from './file-snapshot.ts';
-import type { FileChanges, FileContent, FileEvents, FileRequests, FileThreadOptions } from './file-thread.ts';
-import { type FileWatcher, watchFiles } from './file-watcher.ts';
+  type FileThreadOptions,
+  SETTLE_MS,
+} from './file-thread.ts';
+import { watchFiles } from './file-watcher.ts';
 import { countOperations, runOperation } from './operation-counter.ts';
 import type { WorkerInput } from './worker-thread.ts';
 
 /** The input of this thread, which `file-thread.ts` starts. */
 const { path, secretsFolder, operations } = workerData as WorkerInput<FileThreadOptions>;
 bypassThreadPool((operation) => runOperation(operations, operation));
-const manifestFiles: ManifestFiles = {
-  path,
-  environment: countOperations(createFileEnvironment(path, {}, {}, createSecretReader(secretsFolder)), operations),
-};
+const environment = countOperations(createFileEnvironment(path, {}, {}, createSecretReader(secretsFolder)), operations);
 /** A folder with many writes causes at most one event in this time. */
 const REPORT_INTERVAL_MS = 10;
 
 const channel = new ThreadChannel<FileEvents, FileRequests>(parentPort as ChannelPort);
-let watcher: FileWatcher | undefined;
-let watchedPaths = '';
+const watcher = watchFiles([], reportChange, [], (code) => channel.notify('watchError', code));
 let isReporting = false;
 
 channel.handle('compare', compareFiles);
-channel.handle('checkConsistency', ({ read, previous, times }) => isConsistent(read, manifestFiles, previous, times));
-channel.handle('read', readFiles);
-channel.handle('watch', watchSnapshot);
+channel.handle('checkConsistency', ({ read, previous, times }) => {
+  return modificationTimesOf(previous).text === times && changesSince(read).changed.length === 0;
+});
+channel.handle('watch', (snapshot) => {
+  const { files, folders } = pathsToWatch(snapshot);
+  runOperation(operations, () => watcher.watch(files, folders));
+});
 
 async function compareFiles({ snapshot, waitMs }: FileRequests['compare']['value']): Promise<FileChanges> {
   const endMs = performance.now() + waitMs;
-  runOperation(operations, () => watcher?.refresh());
-  const modificationTimes = await waitUntilSettled(snapshot, manifestFiles, () => performance.now() >= endMs);
-  const changed = changesSince(snapshot, manifestFiles);
+  runOperation(operations, () => watcher.refresh());
+  const modificationTimes = await waitUntilSettled(snapshot, endMs);
+  return { modificationTimes, ...changesSince(snapshot) };
+}
+
+/** Returns the files and patterns that have changed since the snapshot, and the hash of the manifest's own text. */
+function changesSince(snapshot: FileSnapshot): Pick<FileChanges, 'changed' | 'manifestHash'> {
+  const manifestHash = attempt(() => sha256(environment.readFile(resolve(path)))) ?? '';
+  const changed = changedDependencies(snapshot.dependencies, environment);
+  return { manifestHash, changed: manifestHash === snapshot.manifestHash ? changed : [path, ...changed] };
+}
+
+/** Returns the files to watch, and the folders in which a new file may match a pattern. */
+function pathsToWatch({ dependencies: { files, secretFiles, globs } }: FileSnapshot) {
+  const inFolder = (name: string) => resolve(dirname(resolve(path)), name);
+  const folders = new Set([...globs.keys()].flatMap((pattern) => globFolders(pattern, environment)));
   return {
-    modificationTimes,
-    changed,
-    manifestHash: changed.includes(path) ? hashManifest(manifestFiles) : snapshot.manifestHash,
+    files: [resolve(path), ...[...files.keys(), ...secretFiles.keys()].map(inFolder)],
+    folders: [...folders].map(inFolder),
   };
 }
 
-function readFiles(paths: readonly string[]): Map<string, FileContent> {
-  let characters = 0;
-  const read = (name: string): FileContent => {
-    try {
-      if (characters > MAX_ALL_CHARACTERS) throw fileSizeError();
-      const text = manifestFiles.environment.readFile(name);
-      characters += text.length;
-      return { text, hash: sha256(text) };
-    } catch (error) {
-      return { code: fileErrorCode(error) };
-    }
-  };
-  return new Map(paths.map((name) => [name, read(name)]));
+/** Returns the modification times of all files, as one text to compare, and the latest of them. */
+function modificationTimesOf(snapshot: FileSnapshot) {
+  const times = pathsToWatch(snapshot).files.map(environment.modifiedMs);
+  return { text: times.join(), latestMs: Math.max(...times) };
 }
 
-function watchSnapshot(snapshot: FileSnapshot): void {
-  const { files, folders } = pathsToWatch(snapshot, manifestFiles);
-  const paths = [...files, '', ...folders].join('\0');
-  if (paths === watchedPaths) return;
-  watchedPaths = paths;
-  runOperation(operations, () => {
-    if (watcher === undefined)
-      watcher = watchFiles(files, reportChange, folders, (code) => channel.notify('watchError', code));
-    else watcher.watch(files, folders);
-  });
+/** Waits until no file was written for `SETTLE_MS`, or until `endMs`: half a file may be valid. Returns all modification times. */
+async function waitUntilSettled(snapshot: FileSnapshot, endMs: number): Promise<string> {
+  for (;;) {
+    const { text, latestMs } = modificationTimesOf(snapshot);
+    const age = Date.now() - latestMs;
+    // A negative age means that the clock was set back; waiting for it could take hours.
+    if (age < 0 || age >= SETTLE_MS || performance.now() >= endMs) return text;
+    await pause(SETTLE_MS - age);
+  }
 }
 
 function reportChange(): void {

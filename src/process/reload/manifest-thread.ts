@@ -6,8 +6,7 @@ import type { AddressOverrides, Environment, Source } from '../../engine/manifes
 import type { SlicedWork } from '../../engine/plan/sliced-work.ts';
 import { type Finding, SEVERITY_RANKS } from '../../engine/problem/finding.ts';
 import type { Problem } from '../../engine/problem/problem.ts';
-import type { FileSnapshot } from './file-snapshot.ts';
-import type { FileThreadOptions } from './file-thread.ts';
+import type { FileSnapshot, FileThreadOptions } from './file-thread.ts';
 import { WorkerThread } from './worker-thread.ts';
 
 /** The data that the thread starts with. */
@@ -26,8 +25,6 @@ export interface UnsavedManifest {
   readonly includes: readonly string[];
   /** The texts with variables that it may have, those of the active manifest; all, if there are none of these here. */
   readonly references?: CheckedManifest['references'];
-  /** The texts of the files, if they were read before. Otherwise they are read from the file system. */
-  readonly texts?: ReadonlyMap<string, string>;
 }
 
 /** A manifest that the thread has read, checked, compiled and tested without a problem. */

@@ -1,7 +1,7 @@
 import { compileFromInput, createPlannedManifest, type PlannedManifest } from '../../engine/load.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import { runInSlices } from '../../engine/plan/sliced-work.ts';
-import type { FileSnapshot } from './file-snapshot.ts';
+import type { FileSnapshot } from './file-thread.ts';
 import {
   assembleManifest,
   type LocatedProblems,

@@ -1,12 +1,10 @@
-import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { PlannedManifest } from '../../engine/load.ts';
 import { type Dependencies, sha256 } from '../../engine/manifest/dependencies.ts';
 import type { CheckedManifest } from '../../engine/manifest/read-manifest.ts';
 import type { AddressOverrides, Environment } from '../../engine/manifest/source.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
-import { type FileSnapshot, SETTLE_MS } from './file-snapshot.ts';
-import { createFileThread, type FileContent, type FileReader, type FileThread } from './file-thread.ts';
+import { createFileThread, type FileSnapshot, type FileThread, SETTLE_MS } from './file-thread.ts';
 import { createManifestThread, type ManifestThread, type UnsavedManifest } from './manifest-thread.ts';
 import { type PlanChanges, type StartupSettings, settingsNeedingRestart, summarizeChanges } from './plan-changes.ts';
 import { type PreparedReload, prepareReload } from './prepare-reload.ts';
@@ -23,13 +21,8 @@ import { FileSystemHangError } from './worker-thread.ts';
 
 /** Finds changes on mounts that send no notifications. */
 const POLL_INTERVAL_MS = 5_000;
-/** A reload that has found no settled and consistent files after this time reads all of them at once instead. */
+/** A reload that has found no settled and consistent files after this time fails, and is tried again. */
 const MAX_SETTLE_MS = 5_000;
-/** A reload fails if even that has not succeeded this much later. */
-const MAX_FREEZE_MS = 10_000;
-/** Two reads of all files that are this far apart and equal are one version: no file was being written. Files that change faster halve it. */
-const FREEZE_INTERVAL_MS = 20;
-const MIN_FREEZE_INTERVAL_MS = 5;
 /** Files with problems must be the same for this time: half of a file is not a mistake of its author. */
 const PROBLEM_SETTLE_MS = 500;
 /** The time until the next attempt after a failure. It doubles with each further failure. */
@@ -80,7 +73,6 @@ export class Reloader {
   /** Reads manifests that are not saved. The thread of the saved manifest caches its files. */
   readonly #unsavedThread: ManifestThread;
   #lastUnsaved: Promise<unknown> = Promise.resolve();
-  readonly #readFiles: FileReader = (paths) => this.#fileThread.request('read', paths);
   /** The settings that the process started with and that need a restart to change. */
   readonly #startup: StartupSettings;
   readonly #queue = createReloadQueue((cause) => this.#reload(cause));
@@ -206,7 +198,7 @@ export class Reloader {
     return outcome;
   }
 
-  /** Loads the files, again if one changes meanwhile, and activates the plan. After `deadlineMs` it also loads an older version. */
+  /** Loads the files, again if one changes meanwhile and `deadlineMs` has not passed, and activates the plan. */
   async #loadAndActivate(files: Set<string>, cause: ReloadCause, deadlineMs: number) {
     for (;;) {
       const waitMs = Math.max(0, deadlineMs - performance.now());
@@ -215,45 +207,20 @@ export class Reloader {
       this.#manifestHash = manifestHash;
       for (const file of changed) files.add(file);
       if (!this.#shouldLoad(cause, files.size > 0)) return { kind: 'unchanged' } as const;
-      let prepared = await prepareReload(this.#manifestThread, this.#options.gateway.plan);
+      const prepared = await prepareReload(this.#manifestThread, this.#options.gateway.plan);
       if (!('planned' in prepared) && !this.#isClosed) await pause(PROBLEM_SETTLE_MS);
       const snapshots = { read: prepared.snapshot, previous: this.#snapshot, times: modificationTimes };
-      let isConsistent = await this.#fileThread.request('checkConsistency', snapshots);
-      if (!isConsistent && performance.now() >= deadlineMs && !this.#isClosed) {
-        const frozen = await this.#prepareFrozen(prepared.snapshot, deadlineMs + MAX_FREEZE_MS);
-        // A version with problems may be half of one.
-        isConsistent = frozen !== undefined && 'planned' in frozen;
-        prepared = frozen ?? prepared;
-      }
-      if (isConsistent) {
+      if (await this.#fileThread.request('checkConsistency', snapshots)) {
         const outcome = await this.#activatePrepared(prepared);
         // Not before: after a failure, the files still count as changed.
         this.#snapshot = prepared.snapshot;
         this.#failure = undefined;
         return outcome;
       }
-      if (this.#isClosed || performance.now() >= deadlineMs + MAX_FREEZE_MS)
+      if (this.#isClosed || performance.now() >= deadlineMs)
         throw new Error('the files change faster than they can be read');
       await pause(SETTLE_MS);
     }
-  }
-
-  /** Reads all files until two reads are equal, and prepares them from memory: they may change faster than a manifest is prepared. */
-  async #prepareFrozen({ dependencies }: FileSnapshot, endMs: number): Promise<PreparedReload | undefined> {
-    const path = resolve(this.path);
-    const paths = [path, ...dependencies.files.keys()];
-    const keyOf = (content: FileContent | undefined) => content && ('hash' in content ? content.hash : content.code);
-    let contents = await this.#readFiles(paths);
-    for (let intervalMs = FREEZE_INTERVAL_MS; ; intervalMs = Math.max(intervalMs / 2, MIN_FREEZE_INTERVAL_MS)) {
-      await pause(intervalMs);
-      const later = await this.#readFiles(paths);
-      if (paths.every((name) => keyOf(contents.get(name)) === keyOf(later.get(name)))) break;
-      if (this.#isClosed || performance.now() >= endMs) return undefined;
-      contents = later;
-    }
-    const texts = new Map([...contents].flatMap(([name, one]) => ('text' in one ? [[name, one.text] as const] : [])));
-    const frozen = { ...createUnsavedManifest(texts.get(path) ?? '', dependencies), texts };
-    return prepareReload(this.#manifestThread, this.#options.gateway.plan, frozen);
   }
 
   /**

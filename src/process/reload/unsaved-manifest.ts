@@ -19,7 +19,7 @@ export function createUnsavedManifest(text: UnsavedManifest['text'], { files, gl
 export function restrictFiles(
   environment: Environment & Required<Pick<Environment, 'listFolder'>>,
   path: string,
-  { text, texts }: UnsavedManifest,
+  { text }: UnsavedManifest,
   files: readonly string[],
 ): Environment {
   const { listFolder } = createMemoryEnvironment({}, Object.fromEntries(files.map((file) => [file, ''])));
@@ -29,7 +29,7 @@ export function restrictFiles(
     ...(listFolder !== undefined && { listFolder }),
     readFile: (file) => {
       if (file === resolve(path)) return typeof text === 'string' ? text : decodeText(Buffer.from(text));
-      if (listed.has(posix.normalize(file))) return texts?.get(file) ?? environment.readFile(file);
+      if (listed.has(posix.normalize(file))) return environment.readFile(file);
       throw Object.assign(new Error(`${file} is not a file of the active manifest`), { code: FILE_NOT_LISTED });
     },
   };
