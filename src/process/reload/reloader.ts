@@ -70,9 +70,8 @@ export class Reloader {
   readonly #options: ReloaderOptions;
   readonly #fileThread: FileThread;
   readonly #manifestThread: ManifestThread;
-  /** Reads manifests that are not saved. The thread of the saved manifest caches its files. */
+  /** Reads manifests that are not saved. One that takes long or much memory delays no reload. */
   readonly #unsavedThread: ManifestThread;
-  #lastUnsaved: Promise<unknown> = Promise.resolve();
   /** The settings that the process started with and that need a restart to change. */
   readonly #startup: StartupSettings;
   readonly #queue = createReloadQueue((cause) => this.#reload(cause));
@@ -141,14 +140,8 @@ export class Reloader {
     return this.#queue.add(cause);
   }
 
-  /** Prepares a manifest in place of the file, after earlier ones, from files of the active one. Never rejects; `reason` if unreadable. */
-  prepareUnsaved(text: UnsavedManifest['text']): Promise<PreparedReload> {
-    const prepared = this.#lastUnsaved.then(() => this.#prepareUnsaved(text));
-    this.#lastUnsaved = prepared;
-    return prepared;
-  }
-
-  async #prepareUnsaved(text: UnsavedManifest['text']): Promise<PreparedReload> {
+  /** Prepares a manifest in place of the file, from files of the active one. Call it for one at a time. Never rejects; `reason` if unreadable. */
+  async prepareUnsaved(text: UnsavedManifest['text']): Promise<PreparedReload> {
     if (this.#isClosed) return { reason: 'the gateway is stopping', snapshot: this.#snapshot };
     const { path, gateway } = this.#options;
     const { plan: active } = gateway;

@@ -34,25 +34,21 @@ const gateway = createGateway(plan, log, { tracer, descriptorLimit, worker });
 const batches = createRequestEventBatches(gateway, (batch) => channel.notify('events', batch));
 const candidate = createWorkerCandidate({ channel, gateway, worker, compile });
 /** The plan that the next activation makes active. */
-let prepared: Plan | undefined;
-/** Counts the plans to prepare. */
-let preparations = 0;
+let prepared: Promise<Plan> | undefined;
 
 channel.handle('listen', async (address) => {
   await gateway.listen(address);
 });
 channel.handle('prepare', async ({ input, buffers }) => {
   memory.add(buffers);
-  preparations += 1;
-  const own = preparations;
-  const compiled = await compile(input);
-  await gateway.prepare(compiled);
-  // After a failure in another worker, the next plan may be prepared before this one.
-  if (own === preparations) prepared = compiled;
+  // After a failure in another worker, the next plan may be prepared before this one. The latest one counts.
+  prepared = compile(input).then((plan) => gateway.prepare(plan).then(() => plan));
+  await prepared;
 });
-channel.handle('activate', (hash) => {
-  if (prepared?.hash !== hash) throw new Error('another plan was prepared');
-  gateway.activate(prepared);
+channel.handle('activate', async (hash) => {
+  const next = await prepared;
+  if (next?.hash !== hash) throw new Error('another plan was prepared');
+  gateway.activate(next);
   candidate.restart();
   prepared = undefined;
 });
