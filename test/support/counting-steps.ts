@@ -1,5 +1,8 @@
 import type { RateLimit } from '../../src/engine/rate-limits/rate-limit.ts';
 
+/** The most threads. */
+export const THREADS = 8;
+
 /** The cells that all threads share: the next ticket, a gate, and the requests that were allowed for each value. */
 export const TICKET = 0;
 export const GATE = 1;

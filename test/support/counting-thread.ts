@@ -4,14 +4,14 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { LocalCounters } from '../../src/engine/rate-limits/local-counters.ts';
 import type { RateLimit } from '../../src/engine/rate-limits/rate-limit.ts';
 import { SharedMemory } from '../../src/engine/shared-memory/worker-context.ts';
-import { ALLOWED, type CountingStep, type CountingThreadData, GATE, TICKET } from './counting-steps.ts';
+import { ALLOWED, type CountingStep, type CountingThreadData, GATE, THREADS, TICKET } from './counting-steps.ts';
 
 const data = workerData as CountingThreadData;
 const { cells, values, index } = data;
 const limit = data.limit as RateLimit;
 let ticket = 0;
 let seed = data.seed;
-const counters = new LocalCounters(readClock, { index, memory: new SharedMemory(data.buffers) });
+const counters = new LocalCounters(readClock, { index, count: THREADS, memory: new SharedMemory(data.buffers) });
 counters.activate([limit]);
 parentPort?.postMessage('ready');
 Atomics.wait(cells, GATE, 0);

@@ -4,7 +4,7 @@ import { limitBuffer } from '../../src/engine/rate-limits/limit-buffer.ts';
 import { LocalCounters } from '../../src/engine/rate-limits/local-counters.ts';
 import type { RateLimit } from '../../src/engine/rate-limits/rate-limit.ts';
 import { SharedMemory } from '../../src/engine/shared-memory/worker-context.ts';
-import { ALLOWED, type CountingThreadData, GATE } from './counting-steps.ts';
+import { ALLOWED, type CountingThreadData, GATE, THREADS } from './counting-steps.ts';
 
 export type CountingOptions = Pick<CountingThreadData, 'values' | 'steps' | 'msPerTicket' | 'inventsValues'>;
 
@@ -50,7 +50,7 @@ export class CountingThreads {
 
   /** Counters of the main thread in the same memory. */
   counters(index: number, now: () => number): LocalCounters {
-    const counters = new LocalCounters(now, { index, memory: this.memory });
+    const counters = new LocalCounters(now, { index, count: THREADS, memory: this.memory });
     counters.activate([this.limit]);
     return counters;
   }

@@ -1,5 +1,6 @@
 import { HASH_KEY_LENGTH, KeyedHash } from '../shared-memory/keyed-hash.ts';
 import { SharedLock } from '../shared-memory/shared-lock.ts';
+import type { WorkerPlace } from '../shared-memory/worker-context.ts';
 import { CounterSlots, OVERFLOW_PLACE, placeOf } from './counter-slots.ts';
 import { HASH_KEY_AT, MIN_SLOTS, SHARD_BYTES, SHARDS, SHARDS_AT } from './limit-buffer.ts';
 import { type LimitRows, limitRows } from './limit-status.ts';
@@ -29,6 +30,7 @@ export class CounterTable extends CounterSlots {
   /** The numbers that each worker has counted. */
   readonly rows: LimitRows;
   readonly pending: PendingRequests;
+  readonly #workers: number;
   readonly #now: () => number;
   readonly #hash: KeyedHash;
   readonly #cells: Int32Array;
@@ -44,10 +46,11 @@ export class CounterTable extends CounterSlots {
    * @param capacity the slots, a power of two
    * @param now the clock of the arrival times, which is the same for all workers
    */
-  constructor(buffer: SharedArrayBuffer, workerIndex: number, capacity: number, now: () => number) {
+  constructor(buffer: SharedArrayBuffer, worker: WorkerPlace, capacity: number, now: () => number) {
     super(buffer);
-    this.rows = limitRows(buffer, workerIndex);
-    this.pending = new PendingRequests(buffer, workerIndex);
+    this.rows = limitRows(buffer, worker.index);
+    this.pending = new PendingRequests(buffer, worker);
+    this.#workers = worker.count;
     this.#now = now;
     this.#hash = new KeyedHash(new Int32Array(buffer, HASH_KEY_AT, HASH_KEY_LENGTH));
     const cells = new Int32Array(buffer, SHARDS_AT, (SHARDS + 1) * CELLS);
@@ -121,7 +124,8 @@ export class CounterTable extends CounterSlots {
 
   /** Removes the pending requests of a worker that has ended. They remain counted. */
   forgetWorker(index: number): void {
-    new PendingRequests(this.buffer, index).forget((entry, counter) => this.#removePending(entry, counter));
+    const pending = new PendingRequests(this.buffer, { index, count: this.#workers });
+    pending.forget((entry, counter) => this.#removePending(entry, counter));
   }
 
   #removePending(entry: number, { high, low, id }: PendingCounter): void {

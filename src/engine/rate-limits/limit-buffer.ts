@@ -7,9 +7,8 @@ export const SHARDS = 64;
 export const MIN_SLOTS = 16;
 /** The slots of all limits together, a power of two. One limit can have all of them. */
 export const MAX_SLOTS = 2 ** 21;
-/** A worker reserves places for pending requests in blocks, so that it needs no lock for one. */
-export const PENDING_BLOCKS = 256;
-export const BLOCK_ENTRIES = 128;
+/** The requests of a limit of failures that can wait for their responses. */
+export const PENDING_ENTRIES = 2 ** 15;
 
 /** The bytes of a slot, and of an entry for a pending request. */
 export const SLOT_BYTES = 24;
@@ -23,10 +22,9 @@ export const HASH_KEY_AT = 0;
 /** The counter of values without room has a shard of its own, the last one. */
 export const SHARDS_AT = 64;
 export const WORKERS_AT = SHARDS_AT + (SHARDS + 1) * SHARD_BYTES + 32;
-export const BLOCKS_AT = WORKERS_AT + MAX_WORKERS * WORKER_BYTES;
-export const PENDING_AT = BLOCKS_AT + PENDING_BLOCKS * 4;
+export const PENDING_AT = WORKERS_AT + MAX_WORKERS * WORKER_BYTES;
 /** The slots come last, so that the memory can grow. The first one belongs to the counter of values without room. */
-export const SLOTS_AT = PENDING_AT + (PENDING_BLOCKS * BLOCK_ENTRIES + 1) * SLOT_BYTES;
+export const SLOTS_AT = PENDING_AT + (PENDING_ENTRIES + 1) * SLOT_BYTES;
 
 /** Returns the size of the memory of a table whose shards have this many slots. */
 export function limitBytes(shardSlots: number): number {

@@ -55,16 +55,19 @@ interface LocalCount extends CountedRequest {
   readonly entry: number;
 }
 
+/** A worker, and the memory in which it counts with the others. */
+export type CountingWorker = Omit<WorkerContext, 'bus'>;
+
 /** Counts the requests of this process, over all its workers. */
 export class LocalCounters implements Counters {
   readonly #now: () => number;
-  readonly #worker: Pick<WorkerContext, 'index' | 'memory'>;
+  readonly #worker: CountingWorker;
   readonly #tables = new Map<string, CounterTable>();
   /** The slots of each table. */
   #capacity = MAX_SLOTS;
 
   /** @param now returns milliseconds of a clock that never goes back and is the same for all workers */
-  constructor(now: () => number, worker: Pick<WorkerContext, 'index' | 'memory'> = createSingleWorker()) {
+  constructor(now: () => number, worker: CountingWorker = createSingleWorker()) {
     this.#now = now;
     this.#worker = worker;
   }
@@ -103,7 +106,6 @@ export class LocalCounters implements Counters {
     const fullMs = burst * intervalMs;
     const toleranceMs = Math.min(MAX_TOLERANCE_MS, intervalMs / 1_000);
     const table = this.#tableOf(limit);
-    if (limit.failures !== undefined) table.pending.reserve();
     // A counter further ahead than this refuses the next request.
     const now = this.#lock(table, value, fullMs - intervalMs + toleranceMs);
     let startMs: number;
@@ -205,7 +207,7 @@ export class LocalCounters implements Counters {
   }
 
   #addTable(key: string, buffer: SharedArrayBuffer): CounterTable {
-    const table = new CounterTable(buffer, this.#worker.index, this.#capacity, this.#now);
+    const table = new CounterTable(buffer, this.#worker, this.#capacity, this.#now);
     this.#tables.set(key, table);
     return table;
   }

@@ -1,10 +1,15 @@
 import type { NameResolver } from '../dns/name-resolver.ts';
 import { Refusal } from '../gateway/response/refusal.ts';
 import type { Log } from '../log/log.ts';
-import type { WorkerContext } from '../shared-memory/worker-context.ts';
 import { type LimitCount, type LimitCounts, SharedLimitCounts, type StoreStatus } from './limit-status.ts';
 import { LiveStores } from './live-stores.ts';
-import { type CountedRequest, type Counters, LocalCounters, type StoreFailure } from './local-counters.ts';
+import {
+  type CountedRequest,
+  type Counters,
+  type CountingWorker,
+  LocalCounters,
+  type StoreFailure,
+} from './local-counters.ts';
 import type { RateLimit, RateLimitFacts, RouteRateLimits } from './rate-limit.ts';
 
 export interface AppliedLimit {
@@ -33,7 +38,7 @@ export class RateLimiter {
    * @param now returns milliseconds of a clock that never goes back and is the same for all workers
    * @param worker by default there are no other workers
    */
-  constructor(now: () => number, worker?: Pick<WorkerContext, 'index' | 'memory'>) {
+  constructor(now: () => number, worker?: CountingWorker) {
     this.local = new LocalCounters(now, worker);
   }
 

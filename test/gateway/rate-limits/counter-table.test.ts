@@ -6,6 +6,7 @@ import { LocalCounters } from '../../../src/engine/rate-limits/local-counters.ts
 import type { RateLimit } from '../../../src/engine/rate-limits/rate-limit.ts';
 import { wholeSeconds } from '../../../src/engine/rate-limits/rate-limiter.ts';
 import { KeyedHash } from '../../../src/engine/shared-memory/keyed-hash.ts';
+import { SINGLE_WORKER } from '../../../src/engine/shared-memory/worker-context.ts';
 import { runs } from '../../support/runs.ts';
 
 const MINUTE = 60_000;
@@ -61,7 +62,7 @@ describe('CounterTable', () => {
     const now = 5;
     const { bytes, maxBytes } = limitBuffer({ key: 'limit' });
     const buffer = new SharedArrayBuffer(bytes, { maxByteLength: maxBytes });
-    const table = new CounterTable(buffer, 0, 2 ** 18, () => now);
+    const table = new CounterTable(buffer, SINGLE_WORKER, 2 ** 18, () => now);
     const expected = new Map<string, number>();
     for (let index = 0; index < 100_000; index += 1) {
       const value = `value-${index % 60_000}`;

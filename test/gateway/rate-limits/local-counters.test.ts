@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { BLOCK_ENTRIES, PENDING_BLOCKS } from '../../../src/engine/rate-limits/limit-buffer.ts';
+import { PENDING_ENTRIES } from '../../../src/engine/rate-limits/limit-buffer.ts';
 import { type CountedRequest, LocalCounters } from '../../../src/engine/rate-limits/local-counters.ts';
 import type { RateLimit } from '../../../src/engine/rate-limits/rate-limit.ts';
 import { SharedMemory } from '../../../src/engine/shared-memory/worker-context.ts';
@@ -173,7 +173,7 @@ describe('release', () => {
 it('retains the requests for which there is no room until their responses, and finds room again after that', () => {
   const limit = limitOf({ requests: 3, periodMs: 86_400_000, burst: 3 }, FAILURES);
   const { counters } = countersOf(limit);
-  const room = PENDING_BLOCKS * BLOCK_ENTRIES;
+  const room = PENDING_ENTRIES;
   const counts = Array.from({ length: room + 10 }, (_, index) => counters.count(limit, `value-${index}`));
   for (const [index, counted] of counts.entries()) counters.release(limit, `value-${index}`, counted);
   const remaining = counts.map((_, index) => counters.count(limit, `value-${index}`).remaining);
@@ -182,22 +182,25 @@ it('retains the requests for which there is no room until their responses, and f
   expect(counters.tables.get('limit')?.rows.sum('retained')).toBe(10);
 });
 
-it('gives the room for pending requests of a worker that has ended to the others', () => {
+it('keeps the requests of a worker counted that has ended, and leaves its room for pending ones to the next', () => {
   const limit = limitOf({ requests: 3, periodMs: 86_400_000, burst: 3 }, FAILURES);
   const memory = new SharedMemory();
-  const [first, second] = [0, 1].map((index) => new LocalCounters(() => 0, { index, memory })) as [
+  const [first, second] = [0, 1].map((index) => new LocalCounters(() => 0, { index, count: 2, memory })) as [
     LocalCounters,
     LocalCounters,
   ];
   for (const counters of [first, second]) counters.activate([limit]);
   const ahead = second.count(limit, 'a');
   const counted = first.count(limit, 'a');
-  for (let index = 0; index < PENDING_BLOCKS * BLOCK_ENTRIES; index += 1) second.count(limit, `value-${index}`);
+  for (let index = 0; index < PENDING_ENTRIES; index += 1) second.count(limit, `value-${index}`);
   first.forgetWorker(1);
   expect(ahead.remaining).toBe(2);
   const others = Array.from({ length: 1_000 }, (_, index) => first.count(limit, `other-${index}`));
   for (const [index, other] of others.entries()) first.release(limit, `other-${index}`, other);
   first.release(limit, 'a', counted);
+  const next = new LocalCounters(() => 0, { index: 1, count: 2, memory });
+  next.activate([limit]);
+  for (let index = 0; index < 1_000; index += 1) next.release(limit, `b-${index}`, next.count(limit, `b-${index}`));
   expect(first.tables.get('limit')?.rows.sum('retained')).toBe(0);
   expect(first.count(limit, 'a').remaining).toBe(1);
 });
