@@ -3,7 +3,7 @@ import type { NameResolver } from '../dns/name-resolver.ts';
 import { type Log, ThrottledWarning } from '../log/log.ts';
 import type { CounterStore } from './compile-stores.ts';
 import type { StoreFailureReason, StoreState, StoreStatus } from './limit-status.ts';
-import { beginDeadline } from './redis/deadline.ts';
+import { inTime } from './redis/deadline.ts';
 import { runScript, type Script } from './redis/gcra-script.ts';
 import { openResponsive } from './redis/redis-connection.ts';
 import type { RedisConnection } from './redis/redis-link.ts';
@@ -91,41 +91,29 @@ export class LiveStore {
   }
 
   /** Runs a script within the time limit of the store, if there is no `obstacle`. @throws StoreError */
-  run(script: Script, key: string, values: readonly number[]): Promise<readonly number[]> {
+  async run(script: Script, key: string, values: readonly number[]): Promise<readonly number[]> {
     const connection = this.#connection;
-    if (connection === undefined) return Promise.reject(new StoreError(this.#reason));
+    if (connection === undefined) throw new StoreError(this.#reason);
     this.#pending += 1;
-    return new Promise((resolve, reject) => {
-      let isLate = false;
-      const response = runScript(connection, script, key, values);
-      const settle = beginDeadline(this.store.timeoutMs, () => {
-        isLate = true;
-        reject(new StoreError('timeout'));
-        this.#countFailure('timeout');
-        if (connection !== this.#connection) return;
-        this.#timeouts += 1;
-        if (this.#timeouts >= MAX_TIMEOUTS) this.#fail('timeout');
-      });
-      response
-        .then(
-          (result) => {
-            // A store that always responds too late must not keep every request waiting.
-            if (!isLate) this.#timeouts = 0;
-            resolve(result);
-          },
-          (error) => {
-            const failure = storeErrorOf(error);
-            reject(failure);
-            this.#countFailure(failure.reason);
-            if (connection === this.#connection) this.#fail(failure.reason);
-          },
-        )
-        .finally(() => {
-          settle();
-          this.#pending -= 1;
-          if (this.#pending === 0) this.#onIdle();
-        });
-    });
+    const response = runScript(connection, script, key, values);
+    const onSettled = () => {
+      this.#pending -= 1;
+      if (this.#pending === 0) this.#onIdle();
+    };
+    response.then(onSettled, onSettled);
+    try {
+      const result = await inTime(response, this.store.timeoutMs);
+      this.#timeouts = 0;
+      return result;
+    } catch (error) {
+      const failure = storeErrorOf(error);
+      this.#countFailure(failure.reason);
+      if (connection !== this.#connection) throw failure;
+      // A store that always responds too late must not keep every request waiting.
+      if (failure.reason === 'timeout') this.#timeouts += 1;
+      if (failure.reason !== 'timeout' || this.#timeouts >= MAX_TIMEOUTS) this.#fail(failure.reason);
+      throw failure;
+    }
   }
 
   /** Closes the connection after the pending decisions, or after their time limit. */

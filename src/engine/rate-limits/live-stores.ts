@@ -20,6 +20,8 @@ export class LiveStores {
   readonly #resolver: NameResolver;
   readonly #logger: Log['logger'];
   readonly #byKey = new Map<string, SharedCounters>();
+  /** By `RateLimit.key`, for the limits of the active plan. */
+  #byLimit: ReadonlyMap<string, SharedCounters | undefined> = new Map();
   readonly #retired = new Map<LiveStore, NodeJS.Timeout>();
 
   constructor(local: LocalCounters, resolver: NameResolver, logger: Log['logger']) {
@@ -32,9 +34,9 @@ export class LiveStores {
     return [...this.#byKey.values()].map(({ live }) => live.status);
   }
 
-  /** Returns the counters of a limit of the active plan; `undefined` if this process counts by itself. */
-  get({ store }: RateLimit): SharedCounters | undefined {
-    return store && this.#byKey.get(store.key);
+  /** Returns the counters of the limit of the active plan with a key; `undefined` if this process counts by itself. */
+  get(limitKey: string): SharedCounters | undefined {
+    return this.#byLimit.get(limitKey);
   }
 
   /**
@@ -66,6 +68,7 @@ export class LiveStores {
       this.#retire(live);
     }
     void this.prepare(limits);
+    this.#byLimit = new Map(limits.map(({ key, store }) => [key, store && this.#byKey.get(store.key)]));
   }
 
   /** Closes all stores after their pending decisions. */

@@ -31,8 +31,6 @@ export class RateLimiter {
   readonly #counts = new Map<string, SharedLimitCounts>();
   #limits: readonly RateLimit[] = [];
   #stores: LiveStores | undefined;
-  /** The limits of the active plan that count in a store, by `RateLimit.key`. */
-  #shared: ReadonlyMap<string, RateLimit> = new Map();
 
   /**
    * @param now returns milliseconds of a clock that never goes back and is the same for all workers
@@ -46,7 +44,6 @@ export class RateLimiter {
   activate(limits: readonly RateLimit[]): void {
     this.#limits = limits;
     this.local.activate(limits);
-    this.#shared = new Map(limits.filter(({ store }) => store !== undefined).map((limit) => [limit.key, limit]));
     this.#stores?.activate(limits);
     const ids = new Set(limits.map(({ id }) => id));
     for (const id of this.#counts.keys()) if (!ids.has(id)) this.#counts.delete(id);
@@ -143,8 +140,7 @@ export class RateLimiter {
 
   #countersOf({ key }: RateLimit): Counters {
     // A request that began with an earlier plan counts where the requests of the active plan do.
-    const limit = this.#shared.get(key);
-    return (limit && this.#stores?.get(limit)) ?? this.local;
+    return this.#stores?.get(key) ?? this.local;
   }
 
   #handleMissingKey(limit: RateLimit, exchange: LimitedExchange): void {

@@ -6,66 +6,10 @@ import type { RateLimit } from './rate-limit.ts';
 import { COUNT, RELEASE } from './redis/gcra-script.ts';
 import { storeErrorOf } from './redis/store-error.ts';
 
-/** The part of a store's result that belongs to one request. All times are microseconds. */
-interface StoreCount {
-  /** 0 if the request is allowed. */
-  readonly waitUs: number;
-  readonly aheadUs: number;
-  readonly position: number;
-  readonly counter: number;
-}
-
 /** The requests with one key that came in one turn of the event loop after the first one. */
 interface Group {
   requests: number;
   readonly result: Promise<readonly number[]>;
-}
-
-/**
- * Counts requests in a store. The first one of a turn is sent at once. Later ones of the same turn with the same key take one
- * command together: a flood of guesses must not delay the store.
- */
-export class SimultaneousCounts {
-  readonly #live: LiveStore;
-  readonly #groups = new Map<string, Group>();
-
-  constructor(live: LiveStore) {
-    this.#live = live;
-  }
-
-  /** @throws StoreError */
-  async count(limit: RateLimit, key: string): Promise<StoreCount> {
-    const intervalUs = intervalOf(limit);
-    // A reload may change the rate between two requests.
-    const name = `${intervalUs} ${limit.burst} ${key}`;
-    const group = this.#groups.get(name);
-    if (group === undefined) {
-      this.#begin(name, key, [intervalUs, limit.burst]);
-      return placeOf(await this.#live.run(COUNT, key, [intervalUs, limit.burst, 1]), 0, intervalUs);
-    }
-    const index = group.requests;
-    group.requests += 1;
-    return placeOf(await group.result, index, intervalUs);
-  }
-
-  #begin(name: string, key: string, values: readonly number[]): void {
-    const result = new Promise<readonly number[]>((resolve) => {
-      setImmediate(() => {
-        this.#groups.delete(name);
-        if (group.requests > 0) resolve(this.#live.run(COUNT, key, [...values, group.requests]));
-      });
-    });
-    const group: Group = { requests: 0, result };
-    this.#groups.set(name, group);
-  }
-}
-
-/** Returns the place of a request in the result of its command. */
-function placeOf(result: readonly number[], index: number, intervalUs: number): StoreCount {
-  const [allowed = 0, waitUs = 0, aheadUs = 0, position = 0, counter = 0] = result;
-  if (index >= allowed) return { waitUs, aheadUs, position, counter };
-  const behindUs = (allowed - 1 - index) * intervalUs;
-  return { waitUs: 0, aheadUs: aheadUs - behindUs, position: position - behindUs, counter };
 }
 
 /** Returns the interval in whole microseconds, so that sums are exact. Rounded up: the limit is never looser than in the manifest. */
@@ -82,12 +26,11 @@ interface SharedCount extends CountedRequest {
 export class SharedCounters implements Counters {
   readonly live: LiveStore;
   readonly #local: LocalCounters;
-  readonly #counts: SimultaneousCounts;
+  readonly #groups = new Map<string, Group>();
 
   constructor(live: LiveStore, local: LocalCounters) {
     this.live = live;
     this.#local = local;
-    this.#counts = new SimultaneousCounts(live);
   }
 
   count(limit: RateLimit, value: string): CountedRequest | StoreFailure | Promise<CountedRequest | StoreFailure> {
@@ -102,17 +45,57 @@ export class SharedCounters implements Counters {
   }
 
   async #countInStore(limit: RateLimit, value: string): Promise<SharedCount | CountedRequest | StoreFailure> {
-    let result: StoreCount;
+    const intervalUs = intervalOf(limit);
+    let index: number;
+    let result: readonly number[];
     try {
-      result = await this.#counts.count(limit, this.#keyOf(limit, value));
+      [index, result] = await this.#runCount(this.#keyOf(limit, value), intervalUs, limit.burst);
     } catch (error) {
       return this.#countWithout(limit, value, storeErrorOf(error).reason);
     }
-    const { waitUs, aheadUs, position, counter } = result;
+    const [allowed = 0, waitUs = 0, lastUs = 0, lastPosition = 0, counter = 0] = result;
+    const isAllowed = index < allowed;
+    const behindUs = isAllowed ? (allowed - 1 - index) * intervalUs : 0;
+    const aheadUs = lastUs - behindUs;
     this.#local.raise(limit, value, aheadUs / 1_000);
-    const remaining = Math.floor(limit.burst - aheadUs / intervalOf(limit));
-    const common = { arrival: position, counter, countedBy: this, isFallback: false };
-    return { ...common, waitMs: waitUs / 1_000, remaining, resetMs: aheadUs / 1_000 };
+    return {
+      waitMs: isAllowed ? 0 : waitUs / 1_000,
+      remaining: Math.floor(limit.burst - aheadUs / intervalUs),
+      resetMs: aheadUs / 1_000,
+      arrival: lastPosition - behindUs,
+      counter,
+      countedBy: this,
+      isFallback: false,
+    };
+  }
+
+  /**
+   * Counts a request in the store. The first one of a turn is sent at once. Later ones of the same turn with the same key take one
+   * command together: a flood of guesses must not delay the store. Returns the index of the request in its command, and the result.
+   *
+   * @throws StoreError
+   */
+  async #runCount(key: string, intervalUs: number, burst: number): Promise<[number, readonly number[]]> {
+    // A reload may change the rate between two requests.
+    const name = `${intervalUs} ${burst} ${key}`;
+    const group = this.#groups.get(name);
+    const run = (requests: number) => this.live.run(COUNT, key, [intervalUs, burst, requests]);
+    if (group === undefined) {
+      this.#beginGroup(name, run);
+      return [0, await run(1)];
+    }
+    group.requests += 1;
+    return [group.requests - 1, await group.result];
+  }
+
+  #beginGroup(name: string, run: (requests: number) => Promise<readonly number[]>): void {
+    const { promise: result, resolve } = Promise.withResolvers<readonly number[]>();
+    const group: Group = { requests: 0, result };
+    this.#groups.set(name, group);
+    setImmediate(() => {
+      this.#groups.delete(name);
+      if (group.requests > 0) resolve(run(group.requests));
+    });
   }
 
   #countWithout(limit: RateLimit, value: string, reason: StoreFailureReason): CountedRequest | StoreFailure {

@@ -5,9 +5,10 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { NameResolver } from '../../../src/engine/dns/name-resolver.ts';
 import type { CounterStore, RedisSettings } from '../../../src/engine/rate-limits/compile-stores.ts';
 import { LiveStore } from '../../../src/engine/rate-limits/live-store.ts';
+import { LocalCounters } from '../../../src/engine/rate-limits/local-counters.ts';
 import type { RateLimit } from '../../../src/engine/rate-limits/rate-limit.ts';
 import { COUNT } from '../../../src/engine/rate-limits/redis/gcra-script.ts';
-import { SimultaneousCounts } from '../../../src/engine/rate-limits/shared-counters.ts';
+import { SharedCounters } from '../../../src/engine/rate-limits/shared-counters.ts';
 import { createPair } from '../../support/certificate.ts';
 import { hasRedis, type Redis, startRedis, stopRedis, until } from '../../support/redis.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -244,17 +245,19 @@ describe.skipIf(!hasRedis)('a store', () => {
     const redis = await startRedis();
     const live = startStore({ urls: [redis.url] });
     await live.start();
-    const limit = { periodMs: 3_000, requests: 3, burst: 3 } as RateLimit;
-    const counts = new SimultaneousCounts(live);
+    const limit = { id: 'limit', key: 'limit', periodMs: 3_000, requests: 3, burst: 3, intervalMs: 1_000 } as RateLimit;
+    const counters = new SharedCounters(live, new LocalCounters(() => performance.now()));
     const before = await redis.run('INFO', 'commandstats');
-    const results = await Promise.all([1, 2, 3, 4].map(() => counts.count(limit, 'sg:rl:test:turn')));
+    const results = await Promise.all([1, 2, 3, 4].map(async () => counters.count(limit, 'turn')));
     const calls = (text: string) => Number(/cmdstat_evalsha:calls=(\d+)/.exec(text)?.[1]);
     expect(calls(await redis.run('INFO', 'commandstats')) - calls(before)).toBe(2);
-    const [first, second, third] = results;
-    expect([first, second, third].map((result) => (result?.position ?? 0) - (first?.position ?? 0))).toEqual([
+    const counted = results.filter((result) => 'waitMs' in result);
+    const [first] = counted;
+    expect(counted.slice(0, 3).map(({ arrival }) => arrival - (first?.arrival ?? 0))).toEqual([
       0, 1_000_000, 2_000_000,
     ]);
-    expect(results.map(({ waitUs }) => waitUs > 0)).toEqual([false, false, false, true]);
+    expect(counted.map(({ waitMs }) => waitMs > 0)).toEqual([false, false, false, true]);
+    expect(counted.map(({ remaining }) => remaining)).toEqual([2, 1, 0, 0]);
   });
 
   it('has at most 4,096 pending decisions', async () => {

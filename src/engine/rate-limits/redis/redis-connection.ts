@@ -1,5 +1,5 @@
 import type { CounterStore, RedisSettings } from '../compile-stores.ts';
-import { beginDeadline } from './deadline.ts';
+import { inTime } from './deadline.ts';
 import { COUNT, runScript } from './gcra-script.ts';
 import { openCluster } from './redis-cluster.ts';
 import { type LinkOptions, type RedisAddress, type RedisConnection, RedisLink } from './redis-link.ts';
@@ -80,14 +80,6 @@ export async function openResponsive(
 
 /** Makes a decision on each server. @throws an error for `storeErrorOf` */
 async function probe(connection: RedisConnection, timeoutMs: number): Promise<void> {
-  let settle = () => {};
-  const expired = new Promise((_resolve, reject) => {
-    settle = beginDeadline(timeoutMs, () => reject(new StoreError('timeout')));
-  });
   const runs = connection.probeKeys.map((key) => runScript(connection, COUNT, key, PROBE_VALUES));
-  try {
-    await Promise.race([Promise.all(runs), expired]);
-  } finally {
-    settle();
-  }
+  await inTime(Promise.all(runs), timeoutMs);
 }

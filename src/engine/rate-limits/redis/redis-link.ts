@@ -1,7 +1,7 @@
 import type { RedisClientOptions } from '@redis/client';
 import type { NameResolver } from '../../dns/name-resolver.ts';
 import type { RedisSettings } from '../compile-stores.ts';
-import { beginDeadline } from './deadline.ts';
+import { inTime } from './deadline.ts';
 import { StoreError, storeErrorOf } from './store-error.ts';
 
 type CreateClient = Awaited<ReturnType<typeof importRedis>>;
@@ -113,16 +113,13 @@ export class RedisLink implements RedisConnection {
 
   /** The library waits without a limit for a server that accepts the connection and never responds. */
   async #inTime<Value>(work: Promise<Value>): Promise<Value> {
-    const settle = beginDeadline(this.#timeoutMs, () => this.#fail(new StoreError('timeout')));
     try {
-      const value = await work;
+      const value = await inTime(work, this.#timeoutMs);
       if (this.#error !== undefined) throw this.#error;
       return value;
     } catch (error) {
       this.#fail(storeErrorOf(error));
       throw this.#error;
-    } finally {
-      settle();
     }
   }
 
