@@ -3,15 +3,14 @@ import { LRUCache } from 'lru-cache';
 import { durationMs } from '../manifest/units.ts';
 import { sharedNow, type WorkerContext } from '../shared-memory/worker-context.ts';
 import { expiryMs } from './claims.ts';
-import type { VerificationContext } from './identity-client.ts';
 import { TokenCounts, tokenBuffer } from './token-counts.ts';
 import { KEYS_UNAVAILABLE, type TokenCacheSettings, type TokenVerifier, type VerifiedToken } from './token-method.ts';
 import {
-  type CachedRejection,
   type CachedToken,
   type MethodVerifier,
   type NetworkVerifier,
   type Principal,
+  type RejectedToken,
   subjectOf,
   type VerificationClient,
   type VerifierStatus,
@@ -35,7 +34,7 @@ export class CachingVerifier implements MethodVerifier {
   readonly #settings: TokenCacheSettings;
   readonly #maxAgeMs: number;
   readonly #accepted: LRUCache<string, CachedToken>;
-  readonly #rejected: LRUCache<string, CachedRejection>;
+  readonly #rejected: LRUCache<string, RejectedToken>;
   readonly #pending = new Map<string, SharedVerification>();
   #counts = new TokenCounts();
 
@@ -68,7 +67,7 @@ export class CachingVerifier implements MethodVerifier {
     const { keySource } = this.#method;
     const counts = this.#counts;
     return {
-      keys: keySource?.state ?? 'none',
+      ...(keySource?.status ?? { keys: keySource === undefined ? 'none' : 'known', fetches: 0, failedFetches: 0 }),
       cause: keySource?.lastError ?? null,
       entries: counts.sum('entries'),
       refused: counts.sum('refused'),
@@ -76,14 +75,12 @@ export class CachingVerifier implements MethodVerifier {
       hits: counts.sum('hits'),
       misses: counts.sum('misses'),
       results: counts.results,
-      fetches: keySource?.fetchSuccesses ?? 0,
-      failedFetches: keySource?.fetchFailures ?? 0,
     };
   }
 
   async prepare(): Promise<void> {
     const { keySource } = this.#method;
-    if (keySource?.state === 'unknown') await keySource.current();
+    if (keySource?.status?.keys === 'unknown') await keySource.current();
   }
 
   share({ memory, index }: Pick<WorkerContext, 'memory' | 'index'>): void {
@@ -106,10 +103,7 @@ export class CachingVerifier implements MethodVerifier {
   }
 
   /** For another thread, which counts the hit or the miss itself. */
-  async #cachedOrVerified(
-    token: string,
-    client: VerificationClient | undefined,
-  ): Promise<CachedToken | CachedRejection> {
+  async #cachedOrVerified(token: string, client: VerificationClient | undefined): Promise<CachedToken | RejectedToken> {
     const id = tokenHash(token);
     return this.#entry(id, Date.now()) ?? this.#verify(id, token, client);
   }
@@ -117,11 +111,11 @@ export class CachingVerifier implements MethodVerifier {
   /** Returns a token that was verified with the current keys. @param now leaves out tokens that have expired by this time */
   #entry(id: string, now = 0): CachedToken | undefined {
     const entry = this.#accepted.get(id);
-    if (entry === undefined || entry.keySet !== this.#method.keySet?.()) return undefined;
+    if (entry === undefined || entry.keySet !== this.#method.keySource?.cachedKeys) return undefined;
     return entry.principal.expiresAt > now ? entry : undefined;
   }
 
-  verify(token: string, client?: VerificationClient): Promise<CachedToken | CachedRejection> {
+  verify(token: string, client?: VerificationClient): Promise<CachedToken | RejectedToken> {
     return this.#verify(tokenHash(token), token, client);
   }
 
@@ -129,7 +123,7 @@ export class CachingVerifier implements MethodVerifier {
     id: string,
     token: string,
     client: VerificationClient | undefined,
-  ): Promise<CachedToken | CachedRejection> {
+  ): Promise<CachedToken | RejectedToken> {
     const arrivedAt = sharedNow();
     const rejection = this.#rejected.get(id);
     if (rejection?.until !== undefined && rejection.until > arrivedAt) return rejection;
@@ -141,13 +135,13 @@ export class CachingVerifier implements MethodVerifier {
     return isTooOld ? this.#verify(id, token, client) : verdict;
   }
 
-  #start(id: string, token: string, clientKey: string | undefined): SharedVerification {
+  #start(id: string, token: string, key: string | undefined): SharedVerification {
     const forget = () => {
       if (this.#pending.get(id) === verification) this.#pending.delete(id);
       this.#countTokens();
     };
     const verification: SharedVerification = new SharedVerification(
-      (signal) => this.#settle(id, token, { clientKey, signal }),
+      (signal) => this.#settle(id, token, { key, signal }),
       forget,
     );
     this.#pending.set(id, verification);
@@ -155,11 +149,11 @@ export class CachingVerifier implements MethodVerifier {
     return verification;
   }
 
-  async #settle(id: string, token: string, context: VerificationContext): Promise<CachedToken | CachedRejection> {
+  async #settle(id: string, token: string, client: VerificationClient): Promise<CachedToken | RejectedToken> {
     const askedAt = sharedNow();
-    const result = await this.#method.verify(token, context);
+    const result = await this.#method.verify(token, client);
     // All clients disconnected, so the identity service did not fail.
-    if ('code' in result && result.code === 'keys_unavailable' && context.signal.aborted) return result;
+    if ('code' in result && result.code === 'keys_unavailable' && client.signal.aborted) return result;
     if (!this.#method.isDelegated) this.#counts.add('code' in result ? result.code : 'valid');
     if ('code' in result) return this.#reject(id, result, askedAt);
     const entry = 'principal' in result ? result : this.#toEntry(result, askedAt);
@@ -167,7 +161,7 @@ export class CachingVerifier implements MethodVerifier {
     return entry;
   }
 
-  #reject(id: string, result: CachedRejection, askedAt: number): CachedToken | CachedRejection {
+  #reject(id: string, result: RejectedToken, askedAt: number): CachedToken | RejectedToken {
     if (result.code === 'keys_unavailable') {
       const entry = this.#entry(id);
       return entry !== undefined && entry.staleUntil > Date.now() ? { ...entry, askedAt } : result;
@@ -206,13 +200,13 @@ export function tokenHash(token: string): string {
 
 /** The verification of one token for all clients that wait for it. It is aborted when all of them have disconnected. */
 class SharedVerification {
-  readonly verdict: Promise<CachedToken | CachedRejection>;
+  readonly verdict: Promise<CachedToken | RejectedToken>;
   readonly #abort = new AbortController();
   readonly #forget: () => void;
   #waiting = 0;
 
   /** @param forget called when it has ended or was aborted, so that the next client begins another one */
-  constructor(verify: (signal: AbortSignal) => Promise<CachedToken | CachedRejection>, forget: () => void) {
+  constructor(verify: (signal: AbortSignal) => Promise<CachedToken | RejectedToken>, forget: () => void) {
     this.#forget = forget;
     this.verdict = verify(this.#abort.signal).finally(forget);
   }

@@ -3,11 +3,11 @@ import { sharedNow } from '../shared-memory/worker-context.ts';
 import { createKeySet, type VerificationKeySet } from './key-set.ts';
 import type { KeySource, TokenVerifier } from './token-method.ts';
 import {
-  type CachedRejection,
   type KeyLookup,
   type KeyResponse,
   MAX_NETWORK_REQUESTS,
   type NetworkVerifier,
+  type RejectedToken,
 } from './verifier.ts';
 
 /**
@@ -17,21 +17,20 @@ import {
  */
 export function createDelegatedVerifier(network: NetworkVerifier, local: TokenVerifier): TokenVerifier {
   const requests = new FairSemaphore(MAX_NETWORK_REQUESTS);
-  const verify: TokenVerifier['verify'] = async (token, context) => {
-    const { clientKey, signal } = context;
-    if (!requests.tryAcquire(clientKey)) return unavailable('too_many_requests');
+  const verify: TokenVerifier['verify'] = async (token, client) => {
+    if (!requests.tryAcquire(client.key)) return unavailable('too_many_requests');
     try {
-      return await network.verify(token, clientKey === undefined ? undefined : { key: clientKey, signal });
+      return await network.verify(token, client);
     } catch {
-      return signal.aborted ? unavailable('client_disconnected') : await local.verify(token, context);
+      return client.signal.aborted ? unavailable('client_disconnected') : await local.verify(token, client);
     } finally {
-      requests.release(clientKey);
+      requests.release(client.key);
     }
   };
   return { verify, isRemote: true, isDelegated: true };
 }
 
-function unavailable(cause: string): CachedRejection {
+function unavailable(cause: string): RejectedToken {
   return { code: 'keys_unavailable', cause };
 }
 
@@ -40,9 +39,6 @@ function unavailable(cause: string): CachedRejection {
  * changes.
  */
 export class DelegatedKeySource implements KeySource {
-  readonly state = 'known';
-  readonly fetchSuccesses = 0;
-  readonly fetchFailures = 0;
   lastError: string | undefined;
   readonly #network: NetworkVerifier;
   readonly #local: KeySource;

@@ -11,6 +11,7 @@ import {
   type IdentityResponse,
 } from './identity-endpoint.ts';
 import type { IdentityConnectionPools } from './send-identity-request.ts';
+import type { VerificationClient } from './verifier.ts';
 
 /** Connections in use. One client has half of them at most. */
 const MAX_CONNECTIONS = 64;
@@ -18,14 +19,6 @@ const MAX_CONNECTIONS = 64;
 const MAX_REQUESTS = 2_000;
 /** Statuses that a proxy sends when the identity service behind it does not respond. Not 429: one client's flood may cause it. */
 const UNAVAILABLE_STATUSES = [502, 503, 504];
-
-/** The client for which a token is verified. */
-export interface VerificationContext {
-  /** The client's key; `undefined` when the gateway itself verifies a token. */
-  readonly clientKey: string | undefined;
-  /** Aborted when no client waits for the response. */
-  readonly signal: AbortSignal;
-}
 
 /** A request with a token, which any endpoint of the service can receive. */
 export type TokenRequest = Omit<IdentityRequest, 'url'>;
@@ -48,19 +41,18 @@ export class IdentityClient {
   }
 
   /** @throws IdentityError */
-  async send(request: TokenRequest, context: VerificationContext): Promise<IdentityResponse> {
-    const { clientKey } = context;
-    if (!this.#requests.tryAcquire(clientKey)) throw new IdentityError('too_many_requests');
+  async send(request: TokenRequest, client: VerificationClient): Promise<IdentityResponse> {
+    if (!this.#requests.tryAcquire(client.key)) throw new IdentityError('too_many_requests');
     try {
-      const trial = this.#breaker.beginRequest(clientKey ?? GATEWAY_CLIENT);
+      const trial = this.#breaker.beginRequest(client.key ?? GATEWAY_CLIENT);
       if (trial === undefined) throw new IdentityError('circuit_open');
-      return await this.#sendInTime(request, context);
+      return await this.#sendInTime(request, client);
     } finally {
-      this.#requests.release(clientKey);
+      this.#requests.release(client.key);
     }
   }
 
-  async #sendInTime(request: TokenRequest, { clientKey, signal }: VerificationContext): Promise<IdentityResponse> {
+  async #sendInTime(request: TokenRequest, { key, signal }: VerificationClient): Promise<IdentityResponse> {
     const abort = new AbortController();
     const onTimeout = () => abort.abort(new IdentityError('timeout'));
     const timeout = new RestartableTimeout(this.#endpoint.timeoutMs, onTimeout).start();
@@ -68,8 +60,8 @@ export class IdentityClient {
     // A trial continues without its client: clients that disconnect would otherwise keep the breaker open.
     if (this.#breaker.state === 'closed') signal.addEventListener('abort', onDisconnect);
     try {
-      const hasWaited = await this.#acquireConnection(clientKey, abort.signal);
-      return await this.#sendNow(request, clientKey, abort.signal, hasWaited);
+      const hasWaited = await this.#acquireConnection(key, abort.signal);
+      return await this.#sendNow(request, key, abort.signal, hasWaited);
     } finally {
       timeout.close();
       signal.removeEventListener('abort', onDisconnect);

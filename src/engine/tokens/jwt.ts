@@ -24,8 +24,7 @@ export function compileJwt(entry: Jwt, path: Path, context: TokensContext): Toke
   if (keySource === undefined) return undefined;
   const rules = jwtRules(entry);
   const verifierWith = (keySource: KeySource): TokenVerifier => ({
-    verify: (token, { clientKey }) => verifyJwt(token, rules, keySource, clientKey),
-    keySet: () => keySource.cachedKeys,
+    verify: (token, { key }) => verifyJwt(token, rules, keySource, key),
     keySource,
   });
   return {

@@ -38,8 +38,8 @@ export class RemoteKeySource implements KeySource {
   #fetching: Promise<boolean> | undefined;
   #delay: Promise<void> | undefined;
   readonly #waiting = new FairSemaphore(MAX_WAITING);
-  fetchSuccesses = 0;
-  fetchFailures = 0;
+  #fetches = 0;
+  #failedFetches = 0;
 
   /**
    * @param fetch rejects if it finds no keys
@@ -54,11 +54,12 @@ export class RemoteKeySource implements KeySource {
     this.#maxAgeMs = FRESH_MS + limits.staleMs;
   }
 
-  get state(): KeySource['state'] {
-    if (this.#keysAt === Number.NEGATIVE_INFINITY) return 'unknown';
+  get status(): NonNullable<KeySource['status']> {
     // Without requests nothing fetches keys, so old keys without a failed fetch are not an error.
     const isExpired = elapsedMs(this.#keysAt) > this.#maxAgeMs && this.lastError !== undefined;
-    return this.cachedKeys === undefined || isExpired ? 'stale' : 'known';
+    const isStale = this.cachedKeys === undefined || isExpired;
+    const keys = this.#keysAt === Number.NEGATIVE_INFINITY ? 'unknown' : isStale ? 'stale' : 'known';
+    return { keys, fetches: this.#fetches, failedFetches: this.#failedFetches };
   }
 
   async current(): Promise<VerificationKeySet | undefined> {
@@ -133,7 +134,7 @@ export class RemoteKeySource implements KeySource {
       .then((keys) => this.#replaceKeys(keys, startedAt))
       .catch((error: Error) => {
         this.lastError = error.message;
-        this.fetchFailures += 1;
+        this.#failedFetches += 1;
         if (!standstills.hasHappenedSince(count)) this.#breaker.recordFailure('request', GATEWAY_CLIENT, 0);
         return false;
       })
@@ -151,7 +152,7 @@ export class RemoteKeySource implements KeySource {
     }
     this.#breaker.recordResponse();
     this.#breaker.recordSuccess();
-    this.fetchSuccesses += 1;
+    this.#fetches += 1;
     this.lastError = undefined;
     this.#keysAt = fetchedAt;
     // Equal keys stay the same object, so that verified tokens stay cached.

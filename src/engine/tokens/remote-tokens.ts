@@ -51,13 +51,13 @@ function remoteTokenMethod(
   read: IdentityResponseReader,
   requestFor: (token: string) => TokenRequest,
 ): TokenMethod {
-  const client = new IdentityClient(endpoint);
+  const service = new IdentityClient(endpoint);
   const rules = claimRules(entry);
-  const verify: TokenVerifier['verify'] = async (token, context) => {
+  const verify: TokenVerifier['verify'] = async (token, client) => {
     // A malformed token is rejected without a request.
     if (!isBearerToken(token)) return { code: 'token_malformed' };
     try {
-      const result = read(await client.send(requestFor(token), context));
+      const result = read(await service.send(requestFor(token), client));
       if ('code' in result) return result;
       const code = claimsError(result.claims, rules);
       return code === undefined ? result : { code };

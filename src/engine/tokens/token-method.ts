@@ -1,26 +1,21 @@
 import type { TokenCache } from '../manifest/manifest.generated.ts';
 import type { TokenClaims } from './claims.ts';
-import type { VerificationContext } from './identity-client.ts';
 import type { VerificationKeySet } from './key-set.ts';
 import type {
-  CachedRejection,
   CachedToken,
   KeyLookup,
   KeyRequest,
   KeyResponse,
   NetworkVerifier,
+  RejectedToken,
+  VerificationClient,
   VerifierStatus,
 } from './verifier.ts';
 
 /** Verifies tokens that are not cached, by one method: JWT, introspection or userinfo. */
 export interface TokenVerifier {
-  readonly verify: (
-    token: string,
-    context: VerificationContext,
-  ) => Promise<VerifiedToken | CachedToken | CachedRejection>;
-  /** Returns the current keys. Tokens that were verified with other keys are no longer cached. */
-  readonly keySet?: () => unknown;
-  /** The source of its keys; absent for methods without keys. */
+  readonly verify: (token: string, client: VerificationClient) => Promise<VerifiedToken | CachedToken | RejectedToken>;
+  /** The source of its keys; absent for methods without keys. Tokens that were verified with other keys are no longer cached. */
   readonly keySource?: KeySource;
   /** True if each verification sends a request. Rejected tokens are then cached too. */
   readonly isRemote?: boolean;
@@ -55,9 +50,8 @@ export interface TokenCacheSettings {
 export interface KeySource {
   /** The current keys. Changed keys are another object. */
   readonly cachedKeys: VerificationKeySet | undefined;
-  readonly state: Exclude<VerifierStatus['keys'], 'none'>;
-  readonly fetchSuccesses: number;
-  readonly fetchFailures: number;
+  /** Absent for keys that this thread does not fetch. */
+  readonly status?: Pick<VerifierStatus, 'keys' | 'fetches' | 'failedFetches'>;
   /** Why the last fetch failed, for the log; `undefined` after a success. */
   readonly lastError: string | undefined;
   /** Returns the current keys, and fetches them first if there are none or they are too old; `undefined` if that fails. */
@@ -78,9 +72,6 @@ export const KEYS_UNAVAILABLE: KeyResponse = { outcome: 'unavailable', cause: un
 export function staticKeySource(cachedKeys: VerificationKeySet): KeySource {
   return {
     cachedKeys,
-    state: 'known',
-    fetchSuccesses: 0,
-    fetchFailures: 0,
     lastError: undefined,
     current: async () => cachedKeys,
     refresh: async () => 'none',

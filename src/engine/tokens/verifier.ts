@@ -7,6 +7,8 @@ export interface RejectedToken {
   readonly code: TokenErrorCode;
   /** Why the issuer sent no usable response; for the log only. */
   readonly cause?: string;
+  /** Until when it is cached, by `sharedNow()`; absent if it is not cached. */
+  readonly until?: number;
 }
 
 export type VerificationResult = { readonly principal: Principal } | RejectedToken;
@@ -41,17 +43,11 @@ export interface CachedToken {
   readonly bytes: number;
 }
 
-/** A rejected token. */
-export interface CachedRejection extends RejectedToken {
-  /** Until when it is cached, by `sharedNow()`; absent if it is not cached. */
-  readonly until?: number;
-}
-
 /** A client that waits for a token to be verified. */
 export interface VerificationClient {
-  /** Clients with the same key share the limits of one client. */
-  readonly key: string;
-  /** Aborted when the client disconnects. */
+  /** Clients with the same key share the limits of one client; `undefined` for the gateway itself. */
+  readonly key: string | undefined;
+  /** Aborted when no client waits any longer. */
   readonly signal: AbortSignal;
 }
 
@@ -121,7 +117,7 @@ export interface NetworkVerifier {
   /** Returns the keys that verify tokens. Rejects if the main thread has no such verifier. */
   readonly keys: (request: KeyRequest) => Promise<KeyResponse>;
   /** Returns the result for a token, from the cache if possible. Rejects as `keys` does, and when the client disconnects. */
-  readonly verify: (token: string, client: VerificationClient | undefined) => Promise<CachedToken | CachedRejection>;
+  readonly verify: (token: string, client: VerificationClient) => Promise<CachedToken | RejectedToken>;
 }
 
 /** The names of the methods whose tokens are accepted; `undefined` if the manifest has only one method. */

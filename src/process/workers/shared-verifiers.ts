@@ -32,8 +32,8 @@ export function createSharedVerifiers(context: WorkerContext) {
   /** Handles the requests of a worker. */
   function serve(channel: ThreadChannel<Requests, MainRequests>): void {
     channel.handle('signingKeys', ({ verifier, request }) => find(verifier).keys(request));
-    channel.handle('verifyToken', ({ verifier, token, clientKey }, signal) =>
-      find(verifier).verify(token, clientKey === undefined ? undefined : { key: clientKey, signal }),
+    channel.handle('verifyToken', ({ verifier, token, clientKey: key }, signal) =>
+      find(verifier).verify(token, { key, signal }),
     );
   }
 
@@ -52,7 +52,6 @@ export function createMainThreadVerifier(
 ): VerifierNetwork {
   return {
     keys: (request) => channel.request('signingKeys', { verifier, request }),
-    verify: (token, client) =>
-      channel.request('verifyToken', { verifier, token, clientKey: client?.key }, client?.signal),
+    verify: (token, { key, signal }) => channel.request('verifyToken', { verifier, token, clientKey: key }, signal),
   };
 }

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { TokenErrorCode } from '../../../src/engine/token-errors.ts';
 import { CachingVerifier } from '../../../src/engine/tokens/caching-verifier.ts';
-import type { VerifiedToken } from '../../../src/engine/tokens/token-method.ts';
+import type { KeySource, VerifiedToken } from '../../../src/engine/tokens/token-method.ts';
 import type { Principal, Verifier } from '../../../src/engine/tokens/verifier.ts';
 import { eventually } from '../../support/site.ts';
 import { type Identity, introspecting, outcomeOf, sendJson, startIdentity, userinfoOf } from './identity-service.ts';
@@ -180,6 +180,12 @@ describe('the subject for the log', () => {
 describe('the token cache', () => {
   const good = (token: string, bytes = 1): VerifiedToken => ({ claims: { sub: token }, bytes });
   const trust = { cache: { maxAge: '60s', maxEntries: 3 }, clockToleranceMs: 0, staleIfErrorMs: 0 };
+  const keySourceOf = (cachedKeys: () => object) =>
+    ({
+      get cachedKeys() {
+        return cachedKeys();
+      },
+    }) as KeySource;
   const cachedOf = (verifier: Verifier, tokens: string[]) => tokens.filter((token) => verifier.cached(token));
 
   test('has a limit of entries, and evicts the least recently used one', async () => {
@@ -201,7 +207,7 @@ describe('the token cache', () => {
     let keySet = {};
     const verifier = new CachingVerifier(
       '',
-      { verify: async (token) => ({ ...good(token), keySet }), keySet: () => keySet },
+      { verify: async (token) => ({ ...good(token), keySet }), keySource: keySourceOf(() => keySet) },
       trust,
     );
     await verifier.verify('a');
@@ -217,7 +223,7 @@ describe('the token cache', () => {
       current = {};
       return { ...good(token), keySet: old };
     };
-    const verifier = new CachingVerifier('', { verify, keySet: () => current }, trust);
+    const verifier = new CachingVerifier('', { verify, keySource: keySourceOf(() => current) }, trust);
     await verifier.verify('a');
     expect(cachedOf(verifier, ['a'])).toEqual([]);
   });
