@@ -1,14 +1,7 @@
-import { FairSemaphore } from '../gateway/fairness/fair-semaphore.ts';
 import { sharedNow } from '../shared-memory/worker-context.ts';
 import { createKeySet, type VerificationKeySet } from './key-set.ts';
 import type { KeySource, TokenVerifier } from './token-method.ts';
-import {
-  type KeyLookup,
-  type KeyResponse,
-  MAX_NETWORK_REQUESTS,
-  type NetworkVerifier,
-  type RejectedToken,
-} from './verifier.ts';
+import type { KeyLookup, KeyResponse, NetworkVerifier } from './verifier.ts';
 
 /**
  * Creates a verifier that leaves each verification to the main thread.
@@ -16,22 +9,15 @@ import {
  * @param local verifies tokens when the main thread no longer has the verifier: for requests that began before a reload
  */
 export function createDelegatedVerifier(network: NetworkVerifier, local: TokenVerifier): TokenVerifier {
-  const requests = new FairSemaphore(MAX_NETWORK_REQUESTS);
   const verify: TokenVerifier['verify'] = async (token, client) => {
-    if (!requests.tryAcquire(client.key)) return unavailable('too_many_requests');
     try {
       return await network.verify(token, client);
     } catch {
-      return client.signal.aborted ? unavailable('client_disconnected') : await local.verify(token, client);
-    } finally {
-      requests.release(client.key);
+      if (client.signal.aborted) return { code: 'keys_unavailable', cause: 'client_disconnected' };
+      return await local.verify(token, client);
     }
   };
   return { verify, isRemote: true, isDelegated: true };
-}
-
-function unavailable(cause: string): RejectedToken {
-  return { code: 'keys_unavailable', cause };
 }
 
 /**
@@ -42,7 +28,6 @@ export class DelegatedKeySource implements KeySource {
   lastError: string | undefined;
   readonly #network: NetworkVerifier;
   readonly #local: KeySource;
-  readonly #lookups = new FairSemaphore(MAX_NETWORK_REQUESTS);
   #currentVersion: Int32Array = new Int32Array(1);
   #keys: VerificationKeySet | undefined;
   #version = 0;
@@ -76,12 +61,7 @@ export class DelegatedKeySource implements KeySource {
     if (keys === this.#local.cachedKeys) return this.#local.refresh(keys, lookup);
     // Another token has caused newer keys to be received.
     if (this.#keys !== undefined && keys !== this.#keys) return this.#keys;
-    if (!this.#lookups.tryAcquire(lookup.clientKey)) return 'unavailable';
-    try {
-      return (await this.#request(lookup)) ?? 'unavailable';
-    } finally {
-      this.#lookups.release(lookup.clientKey);
-    }
+    return (await this.#request(lookup)) ?? 'unavailable';
   }
 
   async #requestCurrent(): Promise<VerificationKeySet | undefined> {

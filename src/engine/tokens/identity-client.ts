@@ -2,13 +2,13 @@ import { CircuitBreaker } from '../gateway/circuit-breaker/circuit-breaker.ts';
 import { FairSemaphore } from '../gateway/fairness/fair-semaphore.ts';
 import { RoundRobinQueue } from '../gateway/fairness/round-robin-queue.ts';
 import { RestartableTimeout, standstills } from '../http1/event-loop.ts';
+import type { FetchResponse } from '../http1/fetch-response.ts';
 import {
   GATEWAY_CLIENT,
   IDENTITY_BREAKER_RULE,
   type IdentityEndpoint,
   IdentityError,
   type IdentityRequest,
-  type IdentityResponse,
 } from './identity-endpoint.ts';
 import type { IdentityConnectionPools } from './send-identity-request.ts';
 import type { VerificationClient } from './verifier.ts';
@@ -41,7 +41,7 @@ export class IdentityClient {
   }
 
   /** @throws IdentityError */
-  async send(request: TokenRequest, client: VerificationClient): Promise<IdentityResponse> {
+  async send(request: TokenRequest, client: VerificationClient): Promise<FetchResponse> {
     if (!this.#requests.tryAcquire(client.key)) throw new IdentityError('too_many_requests');
     try {
       const trial = this.#breaker.beginRequest(client.key ?? GATEWAY_CLIENT);
@@ -52,7 +52,7 @@ export class IdentityClient {
     }
   }
 
-  async #sendInTime(request: TokenRequest, { key, signal }: VerificationClient): Promise<IdentityResponse> {
+  async #sendInTime(request: TokenRequest, { key, signal }: VerificationClient): Promise<FetchResponse> {
     const abort = new AbortController();
     const onTimeout = () => abort.abort(new IdentityError('timeout'));
     const timeout = new RestartableTimeout(this.#endpoint.timeoutMs, onTimeout).start();
@@ -90,7 +90,7 @@ export class IdentityClient {
     client: string | undefined,
     signal: AbortSignal,
     hasWaited: boolean,
-  ): Promise<IdentityResponse> {
+  ): Promise<FetchResponse> {
     const { endpoints } = this.#endpoint;
     const index = this.#turn % endpoints.length;
     const { count } = standstills;

@@ -63,12 +63,6 @@ export interface IdentityRequest {
   readonly form?: string | undefined;
 }
 
-export interface IdentityResponse {
-  readonly status: number;
-  readonly mediaType: string;
-  readonly body: Buffer;
-}
-
 /** The identity service sent no complete response. The message is a short code and contains no part of the request. */
 export class IdentityError extends Error {}
 

@@ -1,3 +1,5 @@
+import type { FetchResponse } from '../http1/fetch-response.ts';
+import { getAllHeaders } from '../http1/raw-headers.ts';
 import type { Introspection, Userinfo } from '../manifest/manifest.generated.ts';
 import { durationMs } from '../manifest/units.ts';
 import type { Path } from '../problem/finding.ts';
@@ -11,7 +13,6 @@ import {
   compileIdentityEndpoint,
   type IdentityEndpoint,
   IdentityError,
-  type IdentityResponse,
   type TokensContext,
 } from './identity-endpoint.ts';
 import type { TokenMethod, TokenVerifier } from './token-method.ts';
@@ -80,17 +81,20 @@ const readUserinfo: IdentityResponseReader = (response) => {
   return { claims: readJsonObject(response), bytes: response.body.length };
 };
 
-const JSON_TYPE = /^application\/([a-z0-9.-]+\+)?json$/;
+const JSON_TYPE = /^\s*application\/([a-z0-9.-]+\+)?json\s*(;|$)/i;
 
 /** Reads a token's claims, or its rejection, from a response. Throws an `IdentityError` if the response has neither. */
 type IdentityResponseReader = (
-  response: IdentityResponse,
+  response: FetchResponse,
 ) => { readonly claims: TokenClaims; readonly bytes: number } | RejectedToken;
 
 /** Reads a strict JSON object from a response with status 200. Throws an `IdentityError` for any other response. */
-function readJsonObject({ status, mediaType, body }: IdentityResponse): TokenClaims {
+function readJsonObject({ status, headers, body }: FetchResponse): TokenClaims {
   if (status !== 200) throw new IdentityError(`status_${status}`);
-  const parsed = JSON_TYPE.test(mediaType) ? parseStrictJson(body) : undefined;
+  // Of two headers either could apply.
+  const [type, other] = getAllHeaders(headers, 'content-type');
+  const isJson = type !== undefined && other === undefined && JSON_TYPE.test(type);
+  const parsed = isJson ? parseStrictJson(body) : undefined;
   if (parsed === undefined || 'violation' in parsed || !isMap(parsed.value))
     throw new IdentityError('response_not_json');
   return parsed.value;

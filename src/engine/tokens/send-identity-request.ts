@@ -9,15 +9,12 @@ import {
   NO_CONNECTION_TIMEOUTS,
   ResponseTooLargeError,
 } from '../http1/fetch-response.ts';
-import { getAllHeaders } from '../http1/raw-headers.ts';
 import type { UpstreamConnection } from '../http1/upstream-connection.ts';
 import { isMap } from '../schema/schema-walk.ts';
 import { parseHttpUrl } from '../settings/address.ts';
 import { serverNameOf } from '../settings/upstream.ts';
 import { parseStrictJson } from '../validation/strict-json.ts';
-
-import type { IdentityEndpoint } from './identity-endpoint.ts';
-import { IdentityError, type IdentityRequest, type IdentityResponse } from './identity-endpoint.ts';
+import { type IdentityEndpoint, IdentityError, type IdentityRequest } from './identity-endpoint.ts';
 import { readKeySet, type VerificationKeySet } from './key-set.ts';
 
 const MAX_BYTES = 262_144;
@@ -28,11 +25,11 @@ const MAX_BYTES = 262_144;
  * @param signal limits the complete exchange
  * @throws IdentityError
  */
-async function sendIdentityRequest(request: IdentityRequest, signal: AbortSignal): Promise<IdentityResponse> {
+async function sendIdentityRequest(request: IdentityRequest, signal: AbortSignal): Promise<FetchResponse> {
   const { url } = request;
   const server = { url, serverName: serverNameOf(url, undefined), tls: () => ({}) };
   try {
-    return toIdentityResponse(await fetchOnce(server, toFetchRequest(request), { maxBytes: MAX_BYTES, signal }));
+    return await fetchOnce(server, toFetchRequest(request), { maxBytes: MAX_BYTES, signal });
   } catch (error) {
     throw toIdentityError(error);
   }
@@ -56,16 +53,15 @@ export class IdentityConnectionPools {
    * @param index of the server among the endpoints
    * @throws IdentityError
    */
-  async send(index: number, request: IdentityRequest, signal: AbortSignal): Promise<IdentityResponse> {
+  async send(index: number, request: IdentityRequest, signal: AbortSignal): Promise<FetchResponse> {
     const pool = this.#pools[index] as ConnectionPool;
     try {
       signal.throwIfAborted();
       const connection = acquired(pool.acquire());
-      const response = await sendThrough(pool, connection, request, signal).catch((error) => {
+      return await sendThrough(pool, connection, request, signal).catch((error) => {
         if (signal.aborted || !connection.mayHaveBeenStale) throw error;
         return sendThrough(pool, acquired(pool.open(false)), request, signal);
       });
-      return toIdentityResponse(response);
     } catch (error) {
       throw toIdentityError(error);
     }
@@ -117,17 +113,6 @@ function toFetchRequest({ url, headers, form }: IdentityRequest) {
     headers: ['Host', url.host, ...Object.entries(headers).flat()],
     body: form === undefined ? null : Buffer.from(form, 'latin1'),
   };
-}
-
-function toIdentityResponse({ status, headers, body }: FetchResponse): IdentityResponse {
-  return { status, mediaType: mediaTypeOf(headers), body };
-}
-
-/** Returns the media type without its parameters. With two `Content-Type` headers it is empty, since either could apply. */
-function mediaTypeOf(headers: readonly string[]): string {
-  const types = getAllHeaders(headers, 'content-type');
-  const [type = ''] = types.length === 1 ? (types[0] as string).split(';') : [];
-  return type.trim().toLowerCase();
 }
 
 /**

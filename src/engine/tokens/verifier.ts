@@ -196,6 +196,3 @@ export interface RoleRule {
 export function ruleOf(role: RoleRule, issuer: Principal['issuer']): RoleRule | undefined {
   return issuer === undefined || role.rules === undefined ? role : role.rules.get(issuer);
 }
-
-/** Requests of one thread in progress. One client has half of them at most. */
-export const MAX_NETWORK_REQUESTS = 2_000;
