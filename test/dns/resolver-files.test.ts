@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { candidateNames, parseHosts, parseResolvConf } from '../../src/engine/dns/resolver-files.ts';
 
 describe('parseResolvConf', () => {
-  it('reads servers, search domains and ndots', () => {
+  it('reads search domains and ndots', () => {
     const text = `# comment
 ; another one
 nameserver 10.96.0.10
@@ -12,23 +12,16 @@ domain example
 search Team.svc.cluster.local. svc.cluster.local
 options edns0 ndots:5 timeout:2
 `;
-    const servers = ['10.96.0.10', 'fd00::a'];
     expect(parseResolvConf(text)).toEqual({
-      servers,
       search: ['team.svc.cluster.local', 'svc.cluster.local'],
       ndots: 5,
     });
   });
 
-  it('limits the number of servers, search domains and dots', () => {
-    const lines = Array.from({ length: 100 }, (_, index) => `nameserver 10.0.0.${index}`);
+  it('limits the number of search domains and dots', () => {
     const search = Array.from({ length: 100 }, (_, index) => `d${index}.example`).join(' ');
-    const conf = parseResolvConf(`${lines.join('\n')}\nsearch ${search}\noptions ndots:999`);
-    expect([conf.servers.length, conf.search.length, conf.ndots]).toEqual([8, 16, 15]);
-  });
-
-  it('leaves link-local servers to c-ares', () => {
-    expect(parseResolvConf('nameserver fe80::1%eth0\nnameserver 10.0.0.1\n').servers).toEqual([]);
+    const conf = parseResolvConf(`search ${search}\noptions ndots:999`);
+    expect([conf.search.length, conf.ndots]).toEqual([16, 15]);
   });
 
   it.each([

@@ -41,7 +41,7 @@ export class DnsLookup {
   #timer: NodeJS.Timeout | undefined;
   #partial: DnsResult | undefined;
 
-  /** @param servers empty to let c-ares find them */
+  /** @param servers empty for those of the machine, which c-ares reads from `/etc/resolv.conf` */
   constructor(servers: readonly string[], onPartialResult: (result: DnsResult) => unknown) {
     this.#onPartialResult = onPartialResult;
     if (servers.length > 0) this.#channel.setServers(servers);

@@ -12,8 +12,8 @@ type AddressCallback = (error: DnsError | undefined, addresses: readonly HostAdd
 /** The parts of a resolver that its names share. */
 export interface ResolverContext {
   readonly files: ResolverFiles;
-  /** Returns the name servers of the next lookup; empty to let c-ares find them. */
-  readonly servers: () => readonly string[];
+  /** Empty for those of the machine. */
+  readonly servers: readonly string[];
   readonly counts: LookupCounts;
   readonly now: () => number;
   /** Reports that a name stops resolving, with the reason, or resolves again. */
@@ -117,7 +117,7 @@ export class HostName {
     if (this.#isStatic || this.#lookup !== undefined) return;
     const { counts, files, servers } = this.#context;
     const isCurrent = () => lookup === this.#lookup;
-    const lookup = new DnsLookup(servers(), (partial) => isCurrent() && this.#publish(partial, lookup.ageMs, [4, 6]));
+    const lookup = new DnsLookup(servers, (partial) => isCurrent() && this.#publish(partial, lookup.ageMs, [4, 6]));
     counts.inFlight += 1;
     this.#lookup = lookup;
     lookup.run(candidateNames(this.#name, files.resolvConf)).then(

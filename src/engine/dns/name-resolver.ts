@@ -6,7 +6,7 @@ import type { DnsErrorCode, ResolutionStatus } from './resolution-status.ts';
 import { ResolverFiles } from './resolver-files.ts';
 
 export interface NameResolverOptions {
-  /** Name servers, with a port if it is not 53, in place of those of `resolvConfPath`. */
+  /** Name servers, with a port if it is not 53, in place of those of the machine. */
   readonly servers?: readonly string[];
   readonly hostsPath?: string;
   readonly resolvConfPath?: string;
@@ -41,13 +41,13 @@ export class NameResolver {
   #ticker: NodeJS.Timeout | undefined;
 
   constructor(options: NameResolverOptions = {}) {
-    const { hostsPath = '/etc/hosts', resolvConfPath = '/etc/resolv.conf', servers } = options;
+    const { hostsPath = '/etc/hosts', resolvConfPath = '/etc/resolv.conf', servers = [] } = options;
     const { now = () => performance.now() } = options;
     const files = new ResolverFiles(hostsPath, resolvConfPath);
     const report: ResolutionListener = (name, reason) => {
       for (const listener of this.#listeners) listener(name, reason);
     };
-    this.#context = { files, servers: () => servers ?? files.resolvConf.servers, counts: this.counts, now, report };
+    this.#context = { files, servers, counts: this.counts, now, report };
   }
 
   get names(): number {

@@ -106,17 +106,14 @@ export function parseHosts(text: string): Hosts {
   return hosts;
 }
 
-/** The settings of `resolv.conf(5)` that decide which names are looked up, and where. */
+/** The settings of `resolv.conf(5)` that decide which names are looked up. C-ares reads the name servers itself, for each lookup. */
 type ResolvConf = ReturnType<typeof parseResolvConf>;
 
-const MAX_SERVERS = 8;
 /** glibc allows more than six since 2.26. The limit bounds the lookups of one name. */
 const MAX_SEARCH = 16;
 const MAX_NDOTS = 15;
 
 export function parseResolvConf(text: string) {
-  // Empty to let c-ares find them.
-  const servers: string[] = [];
   let search: string[] = [];
   // A name with fewer dots is looked up in the search domains first.
   let ndots = 1;
@@ -125,18 +122,11 @@ export function parseResolvConf(text: string) {
       .replace(/[#;].*/, '')
       .trim()
       .split(/\s+/);
-    if (key === 'nameserver' && words[0] !== undefined && isIP(words[0]) !== 0) servers.push(words[0]);
     // The last `search` or `domain` line wins.
-    else if (key === 'search' || key === 'domain') search = words.map((word) => word.replace(/\.$/, '').toLowerCase());
+    if (key === 'search' || key === 'domain') search = words.map((word) => word.replace(/\.$/, '').toLowerCase());
     else if (key === 'options') ndots = ndotsIn(words) ?? ndots;
   }
-  // `setServers` drops the zone of a link-local address; c-ares reads it from the file itself.
-  const isScoped = servers.some((server) => server.includes('%'));
-  return {
-    servers: isScoped ? [] : servers.slice(0, MAX_SERVERS),
-    search: search.filter(Boolean).slice(0, MAX_SEARCH),
-    ndots,
-  };
+  return { search: search.filter(Boolean).slice(0, MAX_SEARCH), ndots };
 }
 
 function ndotsIn(options: readonly string[]): number | undefined {
@@ -145,7 +135,7 @@ function ndotsIn(options: readonly string[]): number | undefined {
 }
 
 /** Returns the full names to look up for a name, in order. A name with a trailing dot is already full. */
-export function candidateNames(name: string, { search, ndots }: Pick<ResolvConf, 'search' | 'ndots'>): string[] {
+export function candidateNames(name: string, { search, ndots }: ResolvConf): string[] {
   if (name.endsWith('.')) return [name.slice(0, -1)];
   const inDomains = search.map((domain) => `${name}.${domain}`);
   const dots = name.split('.').length - 1;
