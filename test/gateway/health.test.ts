@@ -1,4 +1,5 @@
 import { connect, createServer, type Socket } from 'node:net';
+import { Duplex } from 'node:stream';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { HealthCheck } from '../../src/engine/gateway/upstream/health-check.ts';
 import { ObservedHealth } from '../../src/engine/gateway/upstream/observed-health.ts';
@@ -327,11 +328,8 @@ describe('a health check', () => {
       unhealthyThreshold: 2,
       required: false,
     };
-    const check = new HealthCheck(
-      settings,
-      { send: () => Promise.reject(Object.assign(new Error('no'), { code })), close: () => undefined },
-      () => undefined,
-    );
+    const dial = () => new Duplex().destroy(Object.assign(new Error('no'), { code }));
+    const check = new HealthCheck(settings, { host: 'up', dial, responseHeadLimitBytes: 1 }, () => undefined);
     check.start();
     await vi.advanceTimersByTimeAsync(100);
     expect(check.state).toBe('unknown');

@@ -10,7 +10,6 @@ import type { WorkerContext } from '../../shared-memory/worker-context.ts';
 import { WorkerCounter } from '../../shared-memory/worker-counter.ts';
 import { type BreakerState, CircuitBreaker } from '../circuit-breaker/circuit-breaker.ts';
 import { HealthCheck } from './health-check.ts';
-import { HealthProbe } from './health-probe.ts';
 import { ObservedHealth } from './observed-health.ts';
 import type { EndpointMemory } from './upstream-memory.ts';
 import type { EndpointStatus, HealthState } from './upstream-status.ts';
@@ -83,8 +82,9 @@ export class LiveEndpoint {
       this.breaker = new CircuitBreaker(breaker, { publish, memory: memory.breaker, worker: worker.index });
     }
     if (health !== undefined) {
-      const probe = new HealthProbe(hostHeaderOf(endpoint.url), dial, health, upstream.responseHeadLimitBytes);
-      this.#check = new HealthCheck(health, probe, () => this.#onCheckChange(), memory.check);
+      const { responseHeadLimitBytes } = upstream;
+      const server = { host: hostHeaderOf(endpoint.url), dial, responseHeadLimitBytes };
+      this.#check = new HealthCheck(health, server, () => this.#onCheckChange(), memory.check);
     }
   }
 

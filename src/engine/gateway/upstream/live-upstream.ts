@@ -82,7 +82,8 @@ export class LiveUpstream implements EndpointOwner {
     if (this.#queue.size > 0) this.#startWaiting();
     const assigned = this.#assign(request, failed);
     if (assigned === 'full') this.#enqueue(request);
-    else begin(request, assigned);
+    else if (assigned === 'unavailable') request.refuse(noEndpoint());
+    else request.start(assigned);
   }
 
   /** Starts waiting requests for as long as the next one has room. Called when a connection or an endpoint is free again. */
@@ -207,7 +208,8 @@ export class LiveUpstream implements EndpointOwner {
       const assigned = this.#assign(next);
       if (assigned === 'full') return;
       this.#queue.dequeue();
-      begin(next, assigned);
+      if (assigned === 'unavailable') next.refuse(noEndpoint());
+      else next.start(assigned);
     }
   }
 
@@ -247,13 +249,11 @@ export class LiveUpstream implements EndpointOwner {
 /** The best health of the endpoints is that of the upstream. */
 const HEALTH_PRIORITY = ['healthy', 'unknown'] as const;
 
-function begin(request: QueuedRequest, assigned: Assignment | 'unavailable'): void {
-  if (assigned === 'unavailable')
-    request.refuse(new Refusal('upstream_unavailable', { reason: 'no_endpoint_available', headers: RETRY_AFTER }));
-  else request.start(assigned);
-}
-
 const RETRY_AFTER = { 'Retry-After': '1' };
+
+function noEndpoint(): Refusal {
+  return new Refusal('upstream_unavailable', { reason: 'no_endpoint_available', headers: RETRY_AFTER });
+}
 
 function busy(reason: string): Refusal {
   return new Refusal('upstream_busy', { reason, headers: RETRY_AFTER });
