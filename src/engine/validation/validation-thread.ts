@@ -1,6 +1,5 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { getOrCreate } from '../get-or-create.ts';
 import type { Path } from '../problem/finding.ts';
 import type { SchemaRoot } from '../schema/schema-bundle.ts';
 import type { Violation } from '../schema/value-validator.ts';
@@ -27,8 +26,8 @@ export interface ResponseSearch extends Pick<LoginResponse, 'status' | 'reason' 
 }
 
 export interface ValidationWorkerRequest {
-  /** Identifies the root; the root itself is sent with the first request that needs it. */
-  readonly rootId: number | undefined;
+  /** The place of the schemas in the thread; they are sent with the first request that needs them. */
+  readonly slot: number;
   readonly root: SchemaRoot | undefined;
   readonly work: ValidationWork;
   /** Transferred; the response transfers it back. */
@@ -43,7 +42,7 @@ export interface ValidationWorkerResponse {
 }
 
 /** The number of manifests whose schemas a thread caches: after a reload, requests with the old plan are still running. */
-export const MAX_CACHED_ROOTS = 2;
+const SLOTS = 2;
 
 export interface ValidationJob extends FairQueueItem {
   /** The schemas; `undefined` for a search. */
@@ -69,7 +68,9 @@ export class ValidationThread<Job extends ValidationJob> {
   job: Job | undefined;
   state: 'usable' | 'ending' | 'ended' = 'usable';
   readonly #worker: Worker;
-  readonly #sentRootIds: number[] = [];
+  /** The schemas that the thread has. After a reload, the old ones must not stay in memory here. */
+  readonly #sentRoots: WeakRef<SchemaRoot>[] = [];
+  #lastSlot = SLOTS - 1;
 
   /** @param onDone called when a job is done, and once when the thread has ended. Without a result, the body of the job is lost. */
   constructor(onDone: (job: Job | undefined, result?: ValidationJobResult | Error) => void) {
@@ -104,18 +105,18 @@ export class ValidationThread<Job extends ValidationJob> {
   run(job: Job): void {
     this.job = job;
     const bytes = unsharedBytes(job.body);
-    const request: ValidationWorkerRequest = { ...this.#rootFields(job.root), work: job.work, bytes };
+    const request: ValidationWorkerRequest = { ...this.#schemasFor(job.root), work: job.work, bytes };
     this.#worker.postMessage(request, [bytes.buffer]);
   }
 
-  /** Returns the id of a root, and the root itself if the thread does not have it. */
-  #rootFields(root: SchemaRoot | undefined): Pick<ValidationWorkerRequest, 'rootId' | 'root'> {
-    if (root === undefined) return { rootId: undefined, root };
-    const rootId = getOrCreate(rootIds, root, () => ++lastRootId);
-    if (this.#sentRootIds.includes(rootId)) return { rootId, root: undefined };
-    this.#sentRootIds.push(rootId);
-    if (this.#sentRootIds.length > MAX_CACHED_ROOTS) this.#sentRootIds.shift();
-    return { rootId, root };
+  /** Returns the slot of a root, and the root itself if the thread does not have it. */
+  #schemasFor(root: SchemaRoot | undefined): Pick<ValidationWorkerRequest, 'slot' | 'root'> {
+    if (root === undefined) return { slot: 0, root };
+    const slot = this.#sentRoots.findIndex((sent) => sent.deref() === root);
+    if (slot >= 0) return { slot, root: undefined };
+    this.#lastSlot = (this.#lastSlot + 1) % SLOTS;
+    this.#sentRoots[this.#lastSlot] = new WeakRef(root);
+    return { slot: this.#lastSlot, root };
   }
 
   /** Terminates the thread and its job: running JavaScript cannot be interrupted in another way. */
@@ -134,6 +135,3 @@ function unsharedBytes(body: Buffer): Uint8Array<ArrayBuffer> {
   if (buffer instanceof ArrayBuffer && length > MAX_READ_BYTES) return new Uint8Array(buffer, byteOffset, length);
   return new Uint8Array(body);
 }
-
-const rootIds = new WeakMap<SchemaRoot, number>();
-let lastRootId = 0;

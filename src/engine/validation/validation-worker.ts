@@ -8,15 +8,10 @@ import { findTokens } from '../tokens/find-tokens.ts';
 import { validateJson } from './body-rule.ts';
 import type { ParametersCheck } from './parameter-value.ts';
 import { compileParameters } from './parameters.ts';
-import {
-  MAX_CACHED_ROOTS,
-  type ResponseSearch,
-  type ValidationWorkerRequest,
-  type ValidationWorkerResponse,
-} from './validation-thread.ts';
+import type { ResponseSearch, ValidationWorkerRequest, ValidationWorkerResponse } from './validation-thread.ts';
 
-/** The schemas of recent manifests, by the ids of their roots. This worker handles one request of `ValidationThread` at a time. */
-const schemasByRoot = new Map<number, ReturnType<typeof createThreadSchemas>>();
+/** The schemas of recent manifests, by their slots. This worker handles one request of `ValidationThread` at a time. */
+const schemasBySlot = new Map<number, ReturnType<typeof createThreadSchemas>>();
 
 parentPort?.on('message', (request: ValidationWorkerRequest) => {
   const { bytes } = request;
@@ -24,11 +19,10 @@ parentPort?.on('message', (request: ValidationWorkerRequest) => {
   parentPort?.postMessage({ ...run(request, body), bytes } satisfies ValidationWorkerResponse, [bytes.buffer]);
 });
 
-function run({ rootId = 0, root, work }: ValidationWorkerRequest, body: Buffer) {
+function run({ slot, root, work }: ValidationWorkerRequest, body: Buffer) {
   if (work.kind === 'search') return { violations: [], searchResult: findTokensIn(body, work) };
-  if (root !== undefined) schemasByRoot.set(rootId, createThreadSchemas(root));
-  for (const id of schemasByRoot.keys()) if (schemasByRoot.size > MAX_CACHED_ROOTS) schemasByRoot.delete(id);
-  const schemas = schemasByRoot.get(rootId);
+  if (root !== undefined) schemasBySlot.set(slot, createThreadSchemas(root));
+  const schemas = schemasBySlot.get(slot);
   if (schemas === undefined) throw new Error('the request names schemas that were never sent');
   if (work.kind === 'body') return { violations: validateJson(schemas.validatorAt(work.path), body) };
   return { violations: schemas.parametersOf(work.routeIndex)(...work.request) };
