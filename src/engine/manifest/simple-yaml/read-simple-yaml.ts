@@ -34,90 +34,79 @@ const MAX_KEY = 1024;
 
 type Members = Record<string, YamlValue>;
 
-class SimpleReader {
-  readonly #cursor: Cursor;
+class SimpleReader extends Cursor {
   readonly #positions = new ValuePositions();
   #hasLookAlike = false;
   #depth = 0;
 
-  constructor(text: string) {
-    this.#cursor = new Cursor(text);
-  }
-
   read() {
-    const cursor = this.#cursor;
-    if (cursor.column === 0 && cursor.skip(DOCUMENT_START)) cursor.endLine();
-    if (cursor.column !== 0) throw new NotSimple();
-    const value = cursor.sees(OPENING) ? this.#readLine(0) : this.#readBlock(0);
-    if (cursor.character !== undefined) throw new NotSimple();
+    if (this.column === 0 && this.skip(DOCUMENT_START)) this.endLine();
+    if (this.column !== 0) throw new NotSimple();
+    const value = this.sees(OPENING) ? this.#readLine(0) : this.#readBlock(0);
+    if (this.character !== undefined) throw new NotSimple();
     return {
       value,
       positions: this.#positions,
-      comments: cursor.comments,
+      comments: this.comments,
       /** True if a scalar without quotes has a character that looks like one of YAML. */
       hasLookAlike: this.#hasLookAlike,
     };
   }
 
   #readBlock(column: number): YamlValue {
-    return this.#cursor.sees(DASH) ? this.#readBlockList(column) : this.#readBlockMap(column);
+    return this.sees(DASH) ? this.#readBlockList(column) : this.#readBlockMap(column);
   }
 
   #readBlockMap(column: number): YamlValue {
-    const cursor = this.#cursor;
     const row = this.#open('block map');
     const members: Members = {};
     do {
       const key = this.#readKey(members);
       members[key] = this.#readMember(column, true);
-    } while (cursor.column === column && !cursor.sees(DASH));
-    if (cursor.column > column) throw new NotSimple();
+    } while (this.column === column && !this.sees(DASH));
+    if (this.column > column) throw new NotSimple();
     return this.#close(row, members);
   }
 
   #readBlockList(column: number): YamlValue {
-    const cursor = this.#cursor;
     const row = this.#open('block list');
     const members: YamlValue[] = [];
     do {
-      cursor.at += 1;
-      cursor.skipSpaces();
+      this.at += 1;
+      this.skipSpaces();
       const isBlock = this.#seesBlock();
-      members.push(isBlock ? this.#readBlock(cursor.at - cursor.lineStart) : this.#readMember(column, false));
-    } while (cursor.column === column && cursor.sees(DASH));
-    if (cursor.column > column) throw new NotSimple();
+      members.push(isBlock ? this.#readBlock(this.at - this.lineStart) : this.#readMember(column, false));
+    } while (this.column === column && this.sees(DASH));
+    if (this.column > column) throw new NotSimple();
     return this.#close(row, members);
   }
 
   /** True if the value at the cursor is a list or a map without brackets. */
   #seesBlock(): boolean {
-    const cursor = this.#cursor;
-    if (cursor.sees(LINE_END) || cursor.sees(NOT_KEY)) return false;
-    return cursor.sees(DASH) || cursor.text[scalarEnd(cursor)] === ':';
+    if (this.sees(LINE_END) || this.sees(NOT_KEY)) return false;
+    return this.sees(DASH) || this.text[scalarEnd(this)] === ':';
   }
 
   /** Reads the value after a colon or a dash, and the rest of its line. */
   #readMember(column: number, isInMap: boolean): YamlValue {
-    const cursor = this.#cursor;
-    cursor.skipSpaces();
-    return cursor.sees(LINE_END) ? this.#readBelow(column, isInMap) : this.#readLine(column + 1);
+    this.skipSpaces();
+    return this.sees(LINE_END) ? this.#readBelow(column, isInMap) : this.#readLine(column + 1);
   }
 
   /** Reads a value in brackets or a scalar, and the rest of its line. */
   #readLine(indent: number): YamlValue {
     const value = this.#readFlow(indent);
-    this.#cursor.endLine();
+    this.endLine();
     return value;
   }
 
   /** Reads a block on the lines below; an empty value if there is none. */
   #readBelow(column: number, isInMap: boolean): YamlValue {
-    const cursor = this.#cursor;
-    const { at: start } = cursor;
-    cursor.endLine();
-    if (cursor.column > column) return this.#seesBlock() ? this.#readBlock(cursor.column) : this.#readLine(column + 1);
+    const { at: start } = this;
+    this.endLine();
+    if (this.column > column) return this.#seesBlock() ? this.#readBlock(this.column) : this.#readLine(column + 1);
     // A list may have the column of its key.
-    if (isInMap && cursor.column === column && cursor.sees(DASH)) return this.#readBlockList(column);
+    if (isInMap && this.column === column && this.sees(DASH)) return this.#readBlockList(column);
     this.#positions.addScalar(start, start);
     return null;
   }
@@ -128,17 +117,16 @@ class SimpleReader {
    * @param indent the least column of the lines after the first, of a value in brackets
    */
   #readFlow(indent: number): YamlValue {
-    const cursor = this.#cursor;
-    const { at: start } = cursor;
-    if (!cursor.sees(OPENING)) {
-      cursor.at = scalarEnd(cursor);
+    const { at: start } = this;
+    if (!this.sees(OPENING)) {
+      this.at = scalarEnd(this);
       this.#checkLimits();
-      this.#positions.addScalar(start, cursor.at);
-      return this.#valueOf(start, cursor.at);
+      this.#positions.addScalar(start, this.at);
+      return this.#valueOf(start, this.at);
     }
-    cursor.flowDepth += 1;
-    const value = cursor.character === '{' ? this.#readFlowMap(indent) : this.#readFlowList(indent);
-    cursor.flowDepth -= 1;
+    this.flowDepth += 1;
+    const value = this.character === '{' ? this.#readFlowMap(indent) : this.#readFlowList(indent);
+    this.flowDepth -= 1;
     return value;
   }
 
@@ -162,37 +150,34 @@ class SimpleReader {
 
   /** Skips the opening bracket, or the comma before a member. Returns false after the closing bracket. */
   #hasMember(indent: number, closing: string, isFirst: boolean): boolean {
-    const cursor = this.#cursor;
     if (!isFirst) this.#skipLines(indent);
-    if (isFirst || cursor.character === ',') {
-      cursor.at += 1;
+    if (isFirst || this.character === ',') {
+      this.at += 1;
       this.#skipLines(indent);
-    } else if (cursor.character !== closing) throw new NotSimple();
-    if (cursor.character !== closing) return true;
-    cursor.at += 1;
+    } else if (this.character !== closing) throw new NotSimple();
+    if (this.character !== closing) return true;
+    this.at += 1;
     return false;
   }
 
   /** Skips spaces, line breaks and comments. */
   #skipLines(indent: number): void {
-    const cursor = this.#cursor;
-    cursor.skipSpaces();
-    if (!cursor.sees(LINE_END)) return;
-    cursor.endLine();
+    this.skipSpaces();
+    if (!this.sees(LINE_END)) return;
+    this.endLine();
     // The last bracket may have the column of its key.
-    const isLast = cursor.flowDepth === 1 && cursor.sees(CLOSING);
-    if (cursor.column < (isLast ? indent - 1 : indent)) throw new NotSimple();
+    const isLast = this.flowDepth === 1 && this.sees(CLOSING);
+    if (this.column < (isLast ? indent - 1 : indent)) throw new NotSimple();
   }
 
   #readKey(members: Members): string {
-    const cursor = this.#cursor;
-    const { at: start, text } = cursor;
-    const isInFlow = cursor.flowDepth > 0;
-    cursor.at = scalarEnd(cursor);
-    const { at: end } = cursor;
+    const { at: start, text } = this;
+    const isInFlow = this.flowDepth > 0;
+    this.at = scalarEnd(this);
+    const { at: end } = this;
     const key = this.#valueOf(start, end);
-    if (isInFlow) cursor.skipSpaces();
-    if (!cursor.skip(isInFlow && isQuoted(text, start) ? COLON_AFTER_QUOTE : COLON)) throw new NotSimple();
+    if (isInFlow) this.skipSpaces();
+    if (!this.skip(isInFlow && isQuoted(text, start) ? COLON_AFTER_QUOTE : COLON)) throw new NotSimple();
     if (!isInFlow && end - start > MAX_KEY) throw new NotSimple();
     if (typeof key !== 'string' || key === '<<' || key === '__proto__' || Object.hasOwn(members, key))
       throw new NotSimple();
@@ -201,7 +186,7 @@ class SimpleReader {
   }
 
   #valueOf(start: number, end: number): YamlValue {
-    const source = this.#cursor.text.slice(start, end);
+    const source = this.text.slice(start, end);
     this.#hasLookAlike ||= !isQuoted(source, 0) && hasLookAlike(source);
     return scalarValue(source);
   }
@@ -210,14 +195,14 @@ class SimpleReader {
   #open(kind: ValueKind): number {
     this.#checkLimits();
     this.#depth += 1;
-    return this.#positions.open(kind, this.#cursor.at);
+    return this.#positions.open(kind, this.at);
   }
 
   #close(row: number, members: YamlValue): YamlValue {
     const { length } = Array.isArray(members) ? members : Object.keys(members as Members);
     if (length > MAX_MEMBERS) throw new NotSimple();
     this.#depth -= 1;
-    this.#positions.close(row, this.#cursor.at);
+    this.#positions.close(row, this.at);
     return members;
   }
 
