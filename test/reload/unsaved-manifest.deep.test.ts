@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { load } from '../../src/engine/load.ts';
 import { createFileEnvironment } from '../../src/engine/manifest/source.ts';
-import type { PreparedReload } from '../../src/process/reload/prepare-reload.ts';
+import type { PreparedReload } from '../../src/process/reload/manifest-thread.ts';
 import { reportProblems } from '../../src/process/reload/reload-report.ts';
 import { Reloader } from '../../src/process/reload/reloader.ts';
 import { createPair } from '../support/certificate.ts';

@@ -7,7 +7,7 @@ import type { Gateway } from '../../src/engine/gateway/gateway.ts';
 import { load, type PlannedManifest } from '../../src/engine/load.ts';
 import type { Log } from '../../src/engine/log/log.ts';
 import { createMemoryEnvironment, decodeText } from '../../src/engine/manifest/source.ts';
-import type { PreparedReload } from '../../src/process/reload/prepare-reload.ts';
+import type { PreparedReload } from '../../src/process/reload/manifest-thread.ts';
 import { createWorkerTelemetry } from '../../src/process/workers/worker-telemetry.ts';
 import { CandidateControl } from '../../src/traffic/candidate/candidate-control.ts';
 import { createNoWorkers } from './candidate.ts';

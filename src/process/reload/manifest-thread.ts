@@ -1,12 +1,13 @@
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
-import type { CompileInput } from '../../engine/load.ts';
+import { type CompileInput, compileFromInput, createPlannedManifest, type PlannedManifest } from '../../engine/load.ts';
 import type { Manifest } from '../../engine/manifest/manifest.generated.ts';
 import type { CheckedManifest } from '../../engine/manifest/read-manifest.ts';
 import type { AddressOverrides, Environment, Source } from '../../engine/manifest/source.ts';
-import type { SlicedWork } from '../../engine/plan/sliced-work.ts';
-import { type Finding, SEVERITY_RANKS } from '../../engine/problem/finding.ts';
+import type { Plan } from '../../engine/plan/plan.ts';
+import { runInSlices, type SlicedWork } from '../../engine/plan/sliced-work.ts';
 import type { Problem } from '../../engine/problem/problem.ts';
 import type { FileSnapshot, FileThreadOptions } from './file-thread.ts';
+import { comparePlansSliced, type PlanChanges } from './plan-changes.ts';
 import { WorkerThread } from './worker-thread.ts';
 
 /** The data that the thread starts with. */
@@ -49,16 +50,6 @@ export interface ReadFailure {
   readonly reason: string;
 }
 
-/** Each problem takes the serving thread time. A person reads only the first ones. */
-const MAX_FINDINGS = 1_000;
-
-/** Keeps the most severe findings, and each one that hides a secret of a saved file. */
-export function limitFindings(findings: readonly Finding[], unsaved: UnsavedManifest | undefined): readonly Finding[] {
-  const isKept = ({ isSecret }: Finding, index: number) => index < MAX_FINDINGS || (isSecret && unsaved === undefined);
-  if (findings.length <= MAX_FINDINGS) return findings;
-  return findings.toSorted((a, b) => SEVERITY_RANKS[b.severity] - SEVERITY_RANKS[a.severity]).filter(isKept);
-}
-
 /** The requests that the thread handles. */
 export type ManifestRequests = {
   /** Reads, checks, compiles and tests the manifest, or the unsaved one in its place. */
@@ -84,7 +75,7 @@ export function createManifestThread({ env, ...options }: ManifestThreadOptions,
 }
 
 /** Assembles the chunks of a manifest in slices: receiving a large manifest at once would delay requests. */
-export function* assembleManifest({ checked, routes }: TransferredManifest): SlicedWork<CheckedManifest> {
+function* assembleManifest({ checked, routes }: TransferredManifest): SlicedWork<CheckedManifest> {
   const assembled: Manifest['routes'] = [];
   for (let chunk = receiveMessageOnPort(routes); chunk !== undefined; chunk = receiveMessageOnPort(routes)) {
     assembled.push(...(chunk.message as Manifest['routes']));
@@ -92,4 +83,31 @@ export function* assembleManifest({ checked, routes }: TransferredManifest): Sli
   }
   routes.close();
   return { ...checked, manifest: { ...checked.manifest, routes: assembled } };
+}
+
+/** The longest time that compiling delays a request. */
+const SLICE_MS = 5;
+
+/** The plan of the saved manifest, or the problems or the error that prevent it, with the files that were read. */
+export type PreparedReload = { readonly snapshot: FileSnapshot } & (
+  | { readonly planned: PlannedManifest; readonly changes: PlanChanges }
+  | LocatedProblems
+  | ReadFailure
+);
+
+/** Prepares the saved manifest, or an unsaved one, in the thread, and compiles it here from parts of `active`. Activates nothing. */
+export async function prepareReload(
+  manifestThread: ManifestThread,
+  active: Plan,
+  unsaved?: UnsavedManifest,
+): Promise<PreparedReload> {
+  const read = await manifestThread.request('read', unsaved);
+  if (!('checked' in read)) return read;
+  const { snapshot, sources, texts } = read;
+  const checked = await runInSlices(assembleManifest(read), SLICE_MS);
+  const compileInput = { checked, texts };
+  const plan = await runInSlices(compileFromInput(compileInput, active), SLICE_MS);
+  const changes = await runInSlices(comparePlansSliced(active, plan), SLICE_MS);
+  const { dependencies } = snapshot;
+  return { planned: createPlannedManifest({ compileInput, plan, sources, dependencies }), changes, snapshot };
 }

@@ -5,14 +5,10 @@ import { sha256, trackDependencies } from '../../engine/manifest/dependencies.ts
 import { checkManifest, readManifest } from '../../engine/manifest/read-manifest.ts';
 import { createSecretReader } from '../../engine/manifest/secret-file.ts';
 import { createFileEnvironment } from '../../engine/manifest/source.ts';
+import { type Finding, SEVERITY_RANKS } from '../../engine/problem/finding.ts';
 import { referencedSources, toProblems } from '../../engine/problem/problem.ts';
 import { type ChannelPort, type Requests, ThreadChannel } from '../workers/thread-channel.ts';
-import {
-  limitFindings,
-  type ManifestRequests,
-  type ManifestThreadOptions,
-  type UnsavedManifest,
-} from './manifest-thread.ts';
+import type { ManifestRequests, ManifestThreadOptions, UnsavedManifest } from './manifest-thread.ts';
 import { countOperations } from './operation-counter.ts';
 import { restrictFiles } from './unsaved-manifest.ts';
 import type { WorkerInput } from './worker-thread.ts';
@@ -86,6 +82,16 @@ async function readAndCompile(unsaved: UnsavedManifest | undefined): Promise<Man
   const { routes } = checked.manifest;
   const checkedRest = { ...checked, manifest: { ...checked.manifest, routes: [] } };
   return { checked: checkedRest, routes: sendInChunks(routes), texts, sources, snapshot };
+}
+
+/** Each problem takes the serving thread time. A person reads only the first ones. */
+const MAX_FINDINGS = 1_000;
+
+/** Keeps the most severe findings, and each one that hides a secret of a saved file. */
+function limitFindings(findings: readonly Finding[], unsaved: UnsavedManifest | undefined): readonly Finding[] {
+  const isKept = ({ isSecret }: Finding, index: number) => index < MAX_FINDINGS || (isSecret && unsaved === undefined);
+  if (findings.length <= MAX_FINDINGS) return findings;
+  return findings.toSorted((a, b) => SEVERITY_RANKS[b.severity] - SEVERITY_RANKS[a.severity]).filter(isKept);
 }
 
 /** Receiving this many routes takes about a millisecond. */

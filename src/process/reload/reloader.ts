@@ -5,9 +5,14 @@ import type { CheckedManifest } from '../../engine/manifest/read-manifest.ts';
 import type { AddressOverrides, Environment } from '../../engine/manifest/source.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import { createFileThread, type FileSnapshot, type FileThread, SETTLE_MS } from './file-thread.ts';
-import { createManifestThread, type ManifestThread, type UnsavedManifest } from './manifest-thread.ts';
+import {
+  createManifestThread,
+  type ManifestThread,
+  type PreparedReload,
+  prepareReload,
+  type UnsavedManifest,
+} from './manifest-thread.ts';
 import { type PlanChanges, type StartupSettings, settingsNeedingRestart, summarizeChanges } from './plan-changes.ts';
-import { type PreparedReload, prepareReload } from './prepare-reload.ts';
 import {
   noReloadCounts,
   type ReloadCause,
