@@ -1,3 +1,4 @@
+import { getOrCreate } from '../engine/get-or-create.ts';
 import type { LimitCounts } from '../engine/rate-limits/limit-status.ts';
 
 type Counts = ReadonlyMap<string, Readonly<LimitCounts>>;
@@ -7,10 +8,10 @@ const INTERVALS = 120;
 /** Requests, refused and reported ones. */
 const MEMBERS = 3;
 
-/** The last hour of each rate limit with requests. One limit takes 1.5 kB. */
+/** The last hour of each rate limit with requests. One limit takes 3 kB. */
 export class LimitHistories {
-  // A weak map, so that limits that a reload removes are freed.
-  readonly #rings = new WeakMap<LimitCounts, LimitRing>();
+  /** The totals of each limit at the end of each interval. A slot is reused after an hour. A reload that removes a limit frees it. */
+  readonly #slots = new WeakMap<LimitCounts, Float64Array>();
   #latest = 0;
 
   /** Ends an interval of half a minute. */
@@ -18,13 +19,11 @@ export class LimitHistories {
     this.#latest += 1;
     for (const limitCounts of counts.values()) {
       const totals = totalsOf(limitCounts);
-      let ring = this.#rings.get(limitCounts);
-      if (ring === undefined) {
-        if (totals[0] === 0) continue;
-        ring = new LimitRing();
-        this.#rings.set(limitCounts, ring);
-      }
-      ring.record(this.#latest, totals);
+      if (totals[0] !== 0)
+        getOrCreate(this.#slots, limitCounts, () => new Float64Array((INTERVALS + 1) * MEMBERS)).set(
+          totals,
+          startOf(this.#latest),
+        );
     }
   }
 
@@ -32,31 +31,19 @@ export class LimitHistories {
   recent(counts: Counts) {
     return Array.from(counts, ([id, limitCounts]) => {
       const totals = totalsOf(limitCounts);
-      const ring = this.#rings.get(limitCounts);
-      const minute = ring?.since(totals, this.#latest, 1) ?? totals;
-      const hour = ring?.since(totals, this.#latest, INTERVALS) ?? totals;
-      return { id, ...fieldsOf(minute), last_hour: fieldsOf(hour) };
+      const slots = this.#slots.get(limitCounts);
+      // Before the first requests all slots are 0.
+      const since = (intervals: number) => {
+        const start = startOf(Math.max(0, this.#latest - intervals));
+        return fieldsOf(totals.map((total, index) => total - (slots?.[start + index] ?? 0)));
+      };
+      return { id, ...since(1), last_hour: since(INTERVALS) };
     }).filter(({ last_hour }) => last_hour.requests > 0);
   }
 }
 
-/** The totals of a limit at the end of each interval. Each slot is reused after an hour. */
-class LimitRing {
-  readonly #slots = new Float64Array((INTERVALS + 1) * MEMBERS);
-
-  record(interval: number, totals: readonly number[]): void {
-    this.#slots.set(totals, this.#startOf(interval));
-  }
-
-  /** Returns the counts since the end of an earlier interval. Before the first requests all slots are 0. */
-  since(totals: readonly number[], latest: number, intervals: number): number[] {
-    const start = this.#startOf(Math.max(0, latest - intervals));
-    return totals.map((total, index) => total - (this.#slots[start + index] as number));
-  }
-
-  #startOf(interval: number): number {
-    return (interval % (INTERVALS + 1)) * MEMBERS;
-  }
+function startOf(interval: number): number {
+  return (interval % (INTERVALS + 1)) * MEMBERS;
 }
 
 function totalsOf({ allowed, refused, reported, skipped, undecided }: LimitCounts): number[] {
