@@ -1,4 +1,5 @@
 import { extname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { type Requests, ThreadChannel } from '../workers/thread-channel.ts';
 import { createOperationCounter, type OperationCounter } from './operation-counter.ts';
@@ -90,14 +91,9 @@ export class WorkerThread<Served extends Requests, Events extends Requests = Rec
 
   async stop(): Promise<void> {
     clearTimeout(this.#idleTimer);
-    const worker = this.#worker;
-    if (worker === undefined) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, STOP_TIMEOUT_MS);
-    this.#abandon(worker, new Error('the thread was stopped'));
-    void worker.terminate().then(() => resolve());
-    await promise;
-    clearTimeout(timer);
+    if (this.#worker === undefined) return;
+    const ended = this.#abandon(this.#worker, new Error('the thread was stopped'));
+    await Promise.race([ended, sleep(STOP_TIMEOUT_MS)]);
   }
 
   /** Abandons the thread when a request takes too long or a file operation hangs. */
@@ -126,16 +122,16 @@ export class WorkerThread<Served extends Requests, Events extends Requests = Rec
   }
 
   #abandonHung(worker: Worker, reason: Error): void {
-    if (this.#worker === worker) this.hangs += 1;
-    this.#abandon(worker, reason);
+    if (this.#worker !== worker) return;
+    this.hangs += 1;
+    void this.#abandon(worker, reason);
   }
 
-  /** Terminates the thread without waiting: a thread that waits for the kernel may never end. */
-  #abandon(worker: Worker, reason: Error): void {
-    if (this.#worker !== worker) return;
+  /** Terminates the thread. Resolves when it has ended: a thread that waits for the kernel may never end. */
+  async #abandon(worker: Worker, reason: Error): Promise<void> {
     this.#hung.add(worker);
     this.#detach(worker, reason);
-    void worker.terminate();
+    await worker.terminate();
   }
 
   /** Rejects the open requests of a thread, and lets the next request start another one. */
