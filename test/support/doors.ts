@@ -167,7 +167,7 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
     'telemetry/opentelemetry',
     'telemetry/request-event',
     'workers/main-context',
-    'workers/worker-count',
+    'workers/shared-port',
     'workers/worker-group',
     'workers/worker-telemetry',
   ],

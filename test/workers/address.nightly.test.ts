@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { reserveAddress } from '../../src/process/workers/reserve-address.ts';
+import { reserveAddress } from '../../src/process/workers/shared-port.ts';
 import { type CliProcess, runProcess, startCli } from '../support/cli.ts';
 import { freePort } from '../support/free-port.ts';
 import { IS_DEEP } from '../support/runs.ts';

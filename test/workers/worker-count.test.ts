@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { countWorkers } from '../../src/process/workers/worker-count.ts';
+import { countWorkers } from '../../src/process/workers/shared-port.ts';
 
 describe('the number of workers', () => {
   const warnings: unknown[] = [];

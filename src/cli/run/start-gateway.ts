@@ -14,7 +14,7 @@ import type { ReloadOutcome } from '../../process/reload/reload-outcome.ts';
 import { Reloader, type ReloadTarget } from '../../process/reload/reloader.ts';
 import { findRequestTracer } from '../../process/telemetry/opentelemetry.ts';
 import { createMainContext } from '../../process/workers/main-context.ts';
-import { countWorkers } from '../../process/workers/worker-count.ts';
+import { countWorkers } from '../../process/workers/shared-port.ts';
 import { WorkerGroup } from '../../process/workers/worker-group.ts';
 import { CandidateControl } from '../../traffic/candidate/candidate-control.ts';
 import { CommandError, errorCode, type Terminal } from '../terminal.ts';
