@@ -73,7 +73,7 @@ export abstract class ClientConnection extends RequestReader {
   takeSentBytes(): number {
     if (!this.isHalfClosed) return 0;
     const sent = this.#halfClose.takeSentBytes();
-    if (this.response?.isChunked === true) this.#watch(this.response);
+    if (this.response?.isChunked === true) this.#halfClose.watch(this.response);
     return sent;
   }
 
@@ -183,15 +183,11 @@ export abstract class ClientConnection extends RequestReader {
   }
 
   #onHalfClosed(response: ResponseWriter): void {
-    if (response.hasBegun) this.#watch(response);
+    if (response.hasBegun) this.#halfClose.watch(response);
     else {
       if (this.ahead === undefined) response.isPersistent = false;
       this.#halfClose.probe();
     }
-  }
-
-  #watch(response: ResponseWriter): void {
-    if (!response.isOver && response.hasBegun) this.#halfClose.watch(response);
   }
 
   #endExchange(isFinished: boolean): void {

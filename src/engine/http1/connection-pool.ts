@@ -152,18 +152,12 @@ export class ConnectionPool {
   }
 }
 
-/** A connection pool that closes idle connections on demand. */
-interface BudgetedPool {
-  readonly idle: number;
-  closeIdle(): void;
-}
-
 /** Limits the connections of several pools. Beyond it, a new one closes an idle one of the largest pool, or of a pool in another worker. */
 export class ConnectionBudget {
   readonly #limit: () => number;
   readonly #open: WorkerCounter;
   readonly #onExceeded: () => void;
-  readonly #pools = new Set<BudgetedPool>();
+  readonly #pools = new Set<ConnectionPool>();
 
   /**
    * @param limit returns the most connections of all pools; called for each new connection
@@ -176,11 +170,11 @@ export class ConnectionBudget {
     this.#onExceeded = onExceeded;
   }
 
-  add(pool: BudgetedPool): void {
+  add(pool: ConnectionPool): void {
     this.#pools.add(pool);
   }
 
-  remove(pool: BudgetedPool): void {
+  remove(pool: ConnectionPool): void {
     this.#pools.delete(pool);
   }
 
@@ -204,7 +198,7 @@ export class ConnectionBudget {
 
   /** Returns false if no connection is idle. */
   #closeIdle(): boolean {
-    let largest: BudgetedPool | undefined;
+    let largest: ConnectionPool | undefined;
     for (const pool of this.#pools) if (pool.idle > (largest?.idle ?? 0)) largest = pool;
     largest?.closeIdle();
     return largest !== undefined;

@@ -99,18 +99,16 @@ class Standstills {
   watch(listener: (ms: number) => void): () => void {
     this.#listeners.add(listener);
     if (this.#timer === undefined) this.#beatAt = now();
-    this.#timer ??= setInterval(() => this.#beat(), BEAT_MS).unref();
+    this.#timer ??= setInterval(() => {
+      this.#check();
+      this.#beatAt = now();
+    }, BEAT_MS).unref();
     return () => {
       this.#listeners.delete(listener);
       if (this.#listeners.size > 0) return;
       clearInterval(this.#timer);
       this.#timer = undefined;
     };
-  }
-
-  #beat(): void {
-    this.#check();
-    this.#beatAt = now();
   }
 
   #check(): void {

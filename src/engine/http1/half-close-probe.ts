@@ -53,34 +53,21 @@ export class HalfCloseProbe {
     return sent;
   }
 
-  /** Destroys the connection if the client disconnects during the response. */
-  watch(response: ResponseWriter): void {
+  /** Destroys the connection if the client disconnects during the response. @param pauses the checks without progress so far */
+  watch(response: ResponseWriter, pauses = 0): void {
     this.stop();
-    if (response.isChunked) this.#watchChunks(response);
-    else this.#watchBytes();
-  }
-
-  #watchChunks(response: ResponseWriter, lastBytes = bytesSent(this.#carrier), zeros = 0): void {
-    const delayMs = CHECK_MS * 2 ** Math.max(zeros - 1, 0);
+    const { isChunked } = response;
+    const lastBytes = bytesSent(this.#carrier);
+    const delayMs = isChunked ? CHECK_MS * 2 ** Math.max(pauses - 1, 0) : CHECK_MS;
     this.#timer = setTimeout(() => {
-      const isPaused = bytesSent(this.#carrier) === lastBytes && this.#socket.writableLength === 0;
-      const mayProbe = isPaused && zeros < MAX_ZEROS && response.isHeadWritten && !response.isEnded;
-      if (mayProbe) this.#socket.write('0');
-      // After a chunk, the zeros of the next size begin.
-      this.#watchChunks(response, bytesSent(this.#carrier), isPaused ? zeros + Number(mayProbe) : 0);
-    }, delayMs);
-  }
-
-  #watchBytes(): void {
-    let lastBytes = bytesSent(this.#carrier);
-    let idleChecks = 0;
-    this.#timer = setInterval(() => {
-      const bytes = bytesSent(this.#carrier);
       // While bytes wait, a disconnected client would reset the connection by itself.
-      idleChecks = bytes === lastBytes && this.#socket.writableLength === 0 ? idleChecks + 1 : 0;
-      if (idleChecks === MAX_IDLE_CHECKS) this.#socket.destroy();
-      lastBytes = bytes;
-    }, CHECK_MS);
+      const isPaused = bytesSent(this.#carrier) === lastBytes && this.#socket.writableLength === 0;
+      const mayProbe = isChunked && pauses < MAX_ZEROS && response.isHeadWritten && !response.isEnded;
+      if (isPaused && mayProbe) this.#socket.write('0');
+      if (isPaused && !isChunked && pauses + 1 === MAX_IDLE_CHECKS) this.#socket.destroy();
+      // After a chunk, the zeros of the next size begin.
+      this.watch(response, isPaused ? pauses + Number(mayProbe || !isChunked) : 0);
+    }, delayMs);
   }
 
   /** Stops all probes and checks. */

@@ -9,7 +9,7 @@ const LINE_END_BYTES = 2;
 /** The most informational (1xx) responses to one request, including 100. */
 const MAX_INFORMATIONAL = 100;
 
-/** `complete`: until the next `begin`. `upgraded`: the connection has switched to another protocol. */
+/** `idle`: delivers nothing to a sink. `complete`: until the next `begin`. `upgraded`: the connection has switched to another protocol. */
 type ParserState = 'idle' | 'head' | 'body' | 'complete' | 'upgraded';
 
 type ParserSink = Pick<ResponseSink, 'onHead' | 'onData'>;
@@ -46,11 +46,6 @@ export class ResponseParser {
     this.#isHeadRequest = method === 'HEAD';
     this.#informational = 0;
     this.head = undefined;
-  }
-
-  /** Delivers nothing more to a sink. */
-  stop(): void {
-    this.state = 'idle';
   }
 
   /**

@@ -20,11 +20,6 @@ export interface ResponseOwner {
   onResponseOver(): void;
 }
 
-/** A source that is paused until the client has read what waits. */
-interface PausedSource {
-  resume(): void;
-}
-
 /** The largest piece of a body that is copied into the same write as the text before it. */
 const SMALL_BYTES = 16_384;
 const NO_BYTES = Buffer.alloc(0);
@@ -51,8 +46,8 @@ export class ResponseWriter {
   /** True if the body must be read by its length or its chunks, so that others may follow (HTTP/1.0 has no chunks). */
   readonly mayChunk: boolean;
   owner: ResponseOwner | undefined;
-  /** Resumed once, when the client has read what waits. */
-  pausedSource: PausedSource | undefined;
+  /** A source that is paused until the client has read what waits. */
+  pausedSource: { resume(): void } | undefined;
   readonly #connection: ResponseConnection;
   readonly #isHeadRequest: boolean;
   #hasBody = true;

@@ -308,7 +308,7 @@ export class UpstreamConnection implements FlowControl, PacedSource, SocketHandl
     this.#state = 'closed';
     this.#request = undefined;
     this.#sink = undefined;
-    this.#parser.stop();
+    this.#parser.state = 'idle';
     this.#upload?.stop();
     this.#upload = undefined;
     this.#timeout.close();
