@@ -59,6 +59,7 @@ export function runConnectionLimit({ index, count, limit, rounds, buffer }: Limi
   };
   const close = () => {
     isIdle = false;
+    connections.ownIdle = 0;
     Atomics.sub(open, 0, 1);
     if (connections.close(true)) notify();
   };
@@ -79,11 +80,11 @@ export function runConnectionLimit({ index, count, limit, rounds, buffer }: Limi
     if (!isIdle && !connections.tryOpen() && !waitForRoom()) return { served, lost: 1 };
     if (!isIdle) countOpened();
     isIdle = false;
-    connections.ownBusy = 1;
+    connections.ownIdle = 0;
     for (let step = (round * 7919 + index) % 997; step > 0; step -= 1) Atomics.load(open, 0);
     served += 1;
     isIdle = true;
-    connections.ownBusy = 0;
+    connections.ownIdle = 1;
     if (connections.shouldYield()) close();
     const bell = Atomics.load(bells, index);
     if (bell !== heard && isIdle && connections.shouldYield()) close();

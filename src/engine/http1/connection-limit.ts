@@ -67,7 +67,8 @@ export function privateWaitingRequests(): WaitingRequests {
 /** The counts of a worker are on a cache line of their own. */
 const STRIDE = 16;
 const OPEN = 0;
-const BUSY = 1;
+/** Connections without an exchange. */
+const IDLE = 1;
 /** Connections that this worker may open, because another one has closed a connection for it. */
 const GRANTED = 2;
 
@@ -117,12 +118,13 @@ export class ConnectionLimit {
 
   /** The connections of all workers that carry an exchange. */
   get busy(): number {
-    return this.#sum(BUSY);
+    // Other workers may change their counts between the two sums.
+    return Math.max(0, this.#sum(OPEN) - this.#sum(IDLE));
   }
 
-  /** Reports how many connections of this worker carry an exchange. */
-  set ownBusy(count: number) {
-    Atomics.store(this.#memory.counts, this.#own * STRIDE + BUSY, count);
+  /** Reports how many connections of this worker carry no exchange. */
+  set ownIdle(count: number) {
+    Atomics.store(this.#memory.counts, this.#own * STRIDE + IDLE, count);
   }
 
   /** True if this worker may open a connection. */
@@ -132,7 +134,7 @@ export class ConnectionLimit {
 
   /** True if another worker has a connection without an exchange. */
   get hasIdleElsewhere(): boolean {
-    return this.#others.some((worker) => this.#count(worker, OPEN) > this.#count(worker, BUSY));
+    return this.#others.some((worker) => this.#count(worker, IDLE) > 0);
   }
 
   /** Returns true, once, if this worker left room to its own queue that another one can use, which must then be notified. */
@@ -185,7 +187,7 @@ export class ConnectionLimit {
   /** Gives back everything that a worker held which ended. */
   forget(worker: number): void {
     this.#waiting.lock.run(() => {
-      for (const field of [OPEN, BUSY, GRANTED]) Atomics.store(this.#memory.counts, worker * STRIDE + field, 0);
+      for (const field of [OPEN, IDLE, GRANTED]) Atomics.store(this.#memory.counts, worker * STRIDE + field, 0);
       this.#grant();
     });
   }

@@ -61,7 +61,7 @@ export class ConnectionPool {
   acquire(): UpstreamConnection | undefined {
     for (let connection = this.#idle.pop(); connection !== undefined; connection = this.#idle.pop()) {
       if (!connection.isStale) {
-        this.#limit.ownBusy = this.busy;
+        this.#limit.ownIdle = this.#idle.length;
         return connection;
       }
       this.#discardIdle(connection);
@@ -73,6 +73,7 @@ export class ConnectionPool {
   open(isForTunnel: boolean): UpstreamConnection | undefined {
     if (this.#limit.tryOpen()) return this.#create(isForTunnel);
     const oldest = this.#idle.shift();
+    this.#limit.ownIdle = this.#idle.length;
     return oldest && this.replace(oldest, isForTunnel);
   }
 
@@ -91,7 +92,7 @@ export class ConnectionPool {
       return;
     }
     this.#idle.push(connection);
-    this.#limit.ownBusy = this.busy;
+    this.#limit.ownIdle = this.#idle.length;
     // Only now: another worker that waits from now on sees an idle connection and requests it.
     if (this.#limit.shouldYield()) this.#discardIdle(connection);
     else this.#sweeper ??= setInterval(() => this.#sweep(), SWEEP_MS).unref();
@@ -124,7 +125,6 @@ export class ConnectionPool {
   #create(isForTunnel: boolean): UpstreamConnection {
     const connection = new UpstreamConnection({ ...this.#connectionOptions, isForTunnel });
     this.#all.add(connection);
-    this.#limit.ownBusy = this.busy;
     this.#budget?.onOpened();
     return connection;
   }
@@ -139,7 +139,7 @@ export class ConnectionPool {
     if (!this.#all.delete(connection)) return;
     const index = this.#idle.indexOf(connection);
     if (index !== -1) this.#idle.splice(index, 1);
-    this.#limit.ownBusy = this.busy;
+    this.#limit.ownIdle = this.#idle.length;
     this.#budget?.onClosed();
     if (this.#limit.close(isForOthers)) this.#onGranted();
   }

@@ -107,6 +107,8 @@ export class ResponseParser {
     // The sink may have stopped the parser.
     if (!body.isComplete || this.state !== 'body') return;
     this.state = 'complete';
-    this.isReusable &&= body.end === bytes.length && isPersistent(false, body.trailers.known.connection);
+    const { connection } = body.trailers.known;
+    const mayContinue = connection === undefined || isPersistent(false, connection);
+    this.isReusable &&= mayContinue && body.end === bytes.length;
   }
 }
