@@ -7,18 +7,12 @@ import type { ResponseWriter } from '../http1/response-writer.ts';
 import type { Log } from '../log/log.ts';
 import type { WorkerCounter } from '../shared-memory/worker-counter.ts';
 import { Exchange } from './exchange.ts';
+import type { GatewayCounters } from './gateway-counters.ts';
 import { Refusal } from './response/refusal.ts';
 import { REFUSAL_BY_KIND, rawRefusal, refuseRest } from './response/refuse.ts';
 import { type ServerState, serve } from './serve.ts';
 import { ClientRegistry, type ClientServer } from './server/client-server.ts';
 import { type GatewayConnection, peerAddress } from './server/gateway-connection.ts';
-
-/** The counts of all workers. */
-interface AcceptorCounters {
-  readonly connections: WorkerCounter;
-  /** Sockets of WebSocket handshakes and tunnels. */
-  readonly tunnels: WorkerCounter;
-}
 
 /** Turns the requests of clients into exchanges and serves them. Refuses bytes that are not a request. */
 export class RequestAcceptor implements RequestHandler<GatewayConnection> {
@@ -27,7 +21,7 @@ export class RequestAcceptor implements RequestHandler<GatewayConnection> {
   readonly #log: Log;
   readonly #tunnels: WorkerCounter;
 
-  constructor(state: ServerState, log: Log, { connections, tunnels }: AcceptorCounters) {
+  constructor(state: ServerState, log: Log, { connections, tunnels }: GatewayCounters) {
     this.#state = state;
     this.#log = log;
     this.#tunnels = tunnels;

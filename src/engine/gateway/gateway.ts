@@ -7,28 +7,30 @@ import { standstills } from '../http1/event-loop.ts';
 import { type Log, ThrottledWarning } from '../log/log.ts';
 import { assertTcpHandle } from '../node-internals/tcp-handle.ts';
 import type { Plan } from '../plan/plan.ts';
+import { limitBuffer } from '../rate-limits/limit-buffer.ts';
 import type { StoreStatus } from '../rate-limits/limit-status.ts';
 import { RateLimiter } from '../rate-limits/rate-limiter.ts';
 import type { ListenAddress } from '../settings/address.ts';
+import type { BufferDefinition } from '../shared-memory/buffer-parts.ts';
 import { createSingleWorker, sharedNow, type WorkerContext } from '../shared-memory/worker-context.ts';
 import { RequestAcceptor } from './accept-requests.ts';
 import type { ExchangeObserver } from './exchange.ts';
-import { type GatewayCounters, sharedGatewayCounters } from './gateway-counters.ts';
+import { type GatewayCounters, gatewayBuffer, sharedGatewayCounters } from './gateway-counters.ts';
 import type { ServerState } from './serve.ts';
 import { acceptWaiting } from './server/accept-waiting.ts';
 import type { BufferBudget } from './server/buffer-budget.ts';
 import { ClientLimit } from './server/client-limit.ts';
 import { activateServerSettings, type ClientServer, createClientServer } from './server/client-server.ts';
 import { descriptorLimits } from './server/descriptor-limits.ts';
+import { closeLateClients } from './server/late-clients.ts';
 import { LongLivedExchanges } from './server/long-lived-exchanges.ts';
 import { listenOnSocket } from './server/socket-file.ts';
-import { closeLateClients, closeStalledClients } from './server/stalled-clients.ts';
-import { sharedBuffersOf } from './shared-buffers.ts';
 import { logIdentityDnsErrors } from './telemetry/identity-dns-log.ts';
 import type { RequestMetrics } from './telemetry/request-metrics.ts';
 import { RequestRecorder, type RequestSubscriber } from './telemetry/request-recorder.ts';
 import type { RequestTracer } from './telemetry/trace.ts';
 import { LiveUpstreams } from './upstream/live-upstreams.ts';
+import { upstreamBuffer } from './upstream/upstream-memory.ts';
 import type { UpstreamStatus } from './upstream/upstream-status.ts';
 
 interface ClientCounts {
@@ -99,10 +101,8 @@ export class Gateway {
   /** Set when the gateway begins to connect to stores. */
   #connected: Promise<void> | undefined;
   #removeSocket = () => {};
-  #stopClosingClients = () => {};
-  #stopLoggingDns = () => {};
-  #stopWatching = () => {};
-  #unsubscribe = () => {};
+  /** End what `start` has begun. */
+  #stops: readonly (() => void)[] = [];
 
   constructor(plan: Plan, log: Log, options: GatewayOptions) {
     const { tracer, resolver = systemResolver, worker = createSingleWorker() } = options;
@@ -145,18 +145,15 @@ export class Gateway {
 
   /** Begins to handle connections. `createGateway` calls it. */
   start(): void {
-    this.#stopLoggingDns = logIdentityDnsErrors(this.resolver, this.#log.logger, () => this.plan);
     const { clients } = this.#acceptor;
     this.#acceptor.start(this.#server);
-    const stopClosingStalled = closeStalledClients(clients.connections, () => this.plan.server.stalledTimeoutMs);
-    const stopClosingLate = closeLateClients(clients.connections);
-    this.#stopClosingClients = () => {
-      stopClosingStalled();
-      stopClosingLate();
-    };
     this.#clientLimit.apply(this.#server, clients.holders, () => this.plan.server.trustedProxies);
-    this.#unsubscribe = this.#worker.bus.subscribe(EXCEEDED_TOPIC, () => this.#budget.closeExceeding());
-    this.#stopWatching = standstills.watch((ms) => this.#reportStandstill(ms));
+    this.#stops = [
+      logIdentityDnsErrors(this.resolver, this.#log.logger, () => this.plan),
+      closeLateClients(clients.connections, () => this.plan.server.stalledTimeoutMs),
+      this.#worker.bus.subscribe(EXCEEDED_TOPIC, () => this.#budget.closeExceeding()),
+      standstills.watch((ms) => this.#reportStandstill(ms)),
+    ];
     this.#state.upstreams.activate(this.plan);
     this.rateLimiter.activate(this.plan.rateLimits);
     this.#limitConnections();
@@ -305,12 +302,9 @@ export class Gateway {
     const timer = setTimeout(() => this.#closeRemaining(graceMs), remainingMs);
     await closed;
     clearTimeout(timer);
-    this.#stopClosingClients();
     await this.#state.upstreams.close();
     await this.rateLimiter.close();
-    this.#unsubscribe();
-    this.#stopLoggingDns();
-    this.#stopWatching();
+    for (const stop of this.#stops) stop();
   }
 
   #reportStandstill(ms: number): void {
@@ -329,4 +323,14 @@ export class Gateway {
     this.#clientLimit.limit = clients;
     this.#upstreamConnectionLimit = upstreams;
   }
+}
+
+/** Returns the buffers that the workers of a plan share. @param workers the number of workers */
+function sharedBuffersOf({ upstreams, rateLimits, auth }: Plan, workers: number): readonly BufferDefinition[] {
+  return [
+    gatewayBuffer(workers),
+    ...upstreams.map((upstream) => upstreamBuffer(upstream, workers)),
+    ...rateLimits.map(limitBuffer),
+    ...(auth?.verifier.methods ?? []).map(({ buffer }) => buffer),
+  ];
 }

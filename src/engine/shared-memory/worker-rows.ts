@@ -17,22 +17,18 @@ export class WorkerRows<Name extends string> {
 
   /** Adds 1 to a number of this worker. */
   add(name: Name): void {
-    (this.#cells[this.#start + this.#column(name)] as number) += 1;
+    (this.#cells[this.#start + (this.#columns.get(name) as number)] as number) += 1;
   }
 
   set(name: Name, value: number): void {
-    this.#cells[this.#start + this.#column(name)] = value;
+    this.#cells[this.#start + (this.#columns.get(name) as number)] = value;
   }
 
   /** Returns the sum over all workers, terminated ones included. */
   sum(name: Name): number {
     let sum = 0;
-    for (let cell = this.#column(name); cell < this.#cells.length; cell += this.#stride)
+    for (let cell = this.#columns.get(name) as number; cell < this.#cells.length; cell += this.#stride)
       sum += this.#cells[cell] as number;
     return sum;
-  }
-
-  #column(name: Name): number {
-    return this.#columns.get(name) as number;
   }
 }

@@ -2,7 +2,7 @@ import { getAllHeaders, type RawHeaders } from '../../http1/raw-headers.ts';
 import type { TokenErrorCode } from '../../token-errors.ts';
 import type { LoginErrorCode, ResponseTokens } from '../../tokens/find-tokens.ts';
 import type { LoginRule } from '../../tokens/login.ts';
-import type { Auth, Issuers, VerificationClient } from '../../tokens/verifier.ts';
+import type { Auth, Issuers } from '../../tokens/verifier.ts';
 import type { Exchange } from '../exchange.ts';
 import { untilClientDisconnects } from '../request/await-validation.ts';
 import { ContentDecodingError, decodeBody } from './decode-body.ts';
@@ -36,13 +36,19 @@ export async function verifyLogin({ auth, login, exchange }: LoginContext, respo
   if (typeof tokens === 'string') throw loginResponseRefused(tokens);
   const { declared, undeclared } = tokens;
   const client = exchange.waitingClient();
+  const verify = async (token: string, issuers: Issuers, harmless: ReadonlySet<TokenErrorCode>) => {
+    const result = await auth.verifier.verify(token, client, issuers);
+    if (!('code' in result)) exchange.authorize(auth, result.principal);
+    else if (!harmless.has(result.code)) throw toRefusal(result.code);
+  };
   for (const token of declared) {
     if (token === undefined) throw loginResponseRefused('login_token_not_a_string');
-    await verifyToken({ auth, exchange, client }, token, login.issuers, () => true);
+    await verify(token, login.issuers, NONE);
   }
-  for (const token of undeclared)
-    await verifyToken({ auth, exchange, client }, token, login.otherIssuers, (code) => !HARMLESS.has(code));
+  for (const token of undeclared) await verify(token, login.otherIssuers, HARMLESS);
 }
+
+const NONE: ReadonlySet<TokenErrorCode> = new Set();
 
 async function findTokens(
   response: CompleteResponse,
@@ -58,26 +64,6 @@ async function findTokens(
   if (overload !== undefined) throw gatewayBusy(overload);
   if (searchResult === undefined) throw loginResponseRefused('login_response_too_costly');
   return searchResult;
-}
-
-interface TokenContext {
-  readonly auth: Auth;
-  readonly exchange: Exchange;
-  readonly client: VerificationClient;
-}
-
-async function verifyToken(
-  { auth, exchange, client }: TokenContext,
-  token: string,
-  issuers: Issuers,
-  isRefused: (code: TokenErrorCode) => boolean,
-) {
-  const result = await auth.verifier.verify(token, client, issuers);
-  if ('code' in result) {
-    if (isRefused(result.code)) throw toRefusal(result.code);
-    return;
-  }
-  exchange.authorize(auth, result.principal);
 }
 
 /**

@@ -96,8 +96,13 @@ export class RequestMetrics {
     const { route, refusal, forwardedAfterMs } = record;
     const { own } = this.#general;
     (own[IN_FLIGHT] as number) -= 1;
-    const upstream = forwardedAfterMs === undefined ? undefined : route?.upstream;
-    this.#ofRoute(route?.id ?? NO_ROUTE).record(record, upstream && this.#ofUpstream(upstream.id));
+    const id = route?.id ?? NO_ROUTE;
+    const metrics = this.#routes.get(id) ?? this.#addRoute(id);
+    const upstreamId = forwardedAfterMs === undefined ? undefined : route?.upstream?.id;
+    metrics.record(
+      record,
+      upstreamId === undefined ? undefined : (this.#upstreams.get(upstreamId) ?? this.#addUpstream(upstreamId)),
+    );
     const authorization = authorizationIndex(record);
     if (authorization !== undefined) (own[AUTHORIZATIONS_START + authorization] as number) += 1;
     if (refusal === undefined) return;
@@ -169,25 +174,21 @@ export class RequestMetrics {
 
   #countersOf(kind: CountersNotice['kind'], id: string): CounterArrays {
     if (kind === 'process') return this.#general;
-    return kind === 'route' ? this.#ofRoute(id).counters : this.#ofUpstream(id).counters;
+    if (kind === 'route') return (this.#routes.get(id) ?? this.#addRoute(id)).counters;
+    return (this.#upstreams.get(id) ?? this.#addUpstream(id)).counters;
   }
 
-  #ofRoute(id: string): RouteMetrics {
-    return this.#routes.get(id) ?? this.#add(this.#routes, 'route', id, new RouteMetrics());
+  #addRoute(id: string): RouteMetrics {
+    const metrics = new RouteMetrics();
+    this.#routes.set(id, metrics);
+    this.#announce({ kind: 'route', id, buffer: metrics.counters.own.buffer });
+    return metrics;
   }
 
-  #ofUpstream(id: string): UpstreamMetrics {
-    return this.#upstreams.get(id) ?? this.#add(this.#upstreams, 'upstream', id, new UpstreamMetrics());
-  }
-
-  #add<Metrics extends RouteMetrics | UpstreamMetrics>(
-    all: Map<string, Metrics>,
-    kind: CountersNotice['kind'],
-    id: string,
-    metrics: Metrics,
-  ): Metrics {
-    all.set(id, metrics);
-    this.#announce({ kind, id, buffer: metrics.counters.own.buffer });
+  #addUpstream(id: string): UpstreamMetrics {
+    const metrics = new UpstreamMetrics();
+    this.#upstreams.set(id, metrics);
+    this.#announce({ kind: 'upstream', id, buffer: metrics.counters.own.buffer });
     return metrics;
   }
 }
