@@ -5,7 +5,7 @@ import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding
 import type { Secrets } from '../problem/redaction.ts';
 import type { SchemaCompiler } from '../schema/schema-compiler.ts';
 import { type BodyRule, createBodyValidator, type StreamValidator } from './body-rule.ts';
-import { CsvHeaderValidator } from './csv-header.ts';
+import { createCsvHeaderValidator } from './csv-header.ts';
 import {
   createMediaTypes,
   isJsonType,
@@ -110,7 +110,7 @@ function formatsOf({ multipart, csv }: BodyEntry, redacted: BodyEntry): Streamed
   if (csv !== undefined) {
     const mayNameHeader = csv.header.join() === redacted.csv?.header.join();
     const validatorFor = (contentType: string) =>
-      isUtf8Charset(contentType) ? new CsvHeaderValidator(csv, mayNameHeader) : undefined;
+      isUtf8Charset(contentType) ? createCsvHeaderValidator(csv, mayNameHeader) : undefined;
     formats.push({ key: 'csv', type: 'text/csv', validatorFor });
   }
   return formats;

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { CsvHeaderValidator } from '../../../src/engine/validation/csv-header.ts';
+import { createCsvHeaderValidator } from '../../../src/engine/validation/csv-header.ts';
 
 /** Validates a text in chunks of a length; returns `valid` or the message of the violation. */
 function validate(text: string | Buffer, chunkBytes: number, header = ['name', 'e-mail, or so'], delimiter = ',') {
   const bytes = Buffer.from(text as string);
-  const validator = new CsvHeaderValidator({ header, delimiter }, true);
+  const validator = createCsvHeaderValidator({ header, delimiter }, true);
   for (let at = 0; at < bytes.length; at += chunkBytes) {
     const violation = validator.write(bytes.subarray(at, at + chunkBytes));
     if (violation !== undefined) return violation.message;
@@ -47,7 +47,7 @@ test('the header may have another delimiter', () => {
 });
 
 test('a first row is refused as soon as it exceeds the longest form of the header', () => {
-  const validator = new CsvHeaderValidator({ header: ['a', 'b'], delimiter: ',' }, true);
+  const validator = createCsvHeaderValidator({ header: ['a', 'b'], delimiter: ',' }, true);
   expect(validator.write(Buffer.from('a,'.repeat(20)))?.message).toBe('must begin with the row a,b');
   const quotes = '""'.repeat(50);
   expect(validate(`\ufeff"${quotes}","b"\r\n`, 1, ['"'.repeat(50), 'b'])).toBe('valid');
