@@ -44,7 +44,8 @@ export class MultipartValidator implements StreamValidator {
   readonly #delimiter: Buffer;
   readonly #rules: ReadonlyMap<string, PartRule>;
   readonly #counts = new Map<string, number>();
-  #state: 'first' | 'head' | 'body' | 'end' = 'first';
+  /** Reads what comes next. */
+  #read: () => Violation | 'more' | 'next' = this.#readFirst;
   /** Received bytes that are not validated yet. */
   #rest: Buffer = NOTHING;
   #at = 0;
@@ -60,31 +61,21 @@ export class MultipartValidator implements StreamValidator {
     this.#rest = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
     this.#at = 0;
     let result: Violation | 'more' | 'next' = 'next';
-    while (result === 'next') result = this.#step();
+    while (result === 'next') result = this.#read();
     if (result !== 'more') return result;
     this.#rest = this.#rest.subarray(this.#at);
     return undefined;
   }
 
   end(): Violation | undefined {
-    if (this.#state === 'first' && this.#rest.length === 0) return violation('', 'must not be empty');
-    const isComplete = this.#state === 'end' && (this.#rest.length === 0 || this.#rest.equals(CRLF));
+    if (this.#read === this.#readFirst && this.#rest.length === 0) return violation('', 'must not be empty');
+    const isComplete = this.#read === this.#readEnd && (this.#rest.length === 0 || this.#rest.equals(CRLF));
     return isComplete ? undefined : violation('', 'ends before its last boundary');
   }
 
-  #step(): Violation | 'more' | 'next' {
-    switch (this.#state) {
-      case 'first':
-        return this.#readFirst();
-      case 'head':
-        return this.#readHead();
-      case 'body':
-        return this.#readBody();
-      case 'end':
-        return CRLF.subarray(0, this.#rest.length - this.#at).equals(this.#rest.subarray(this.#at))
-          ? 'more'
-          : violation('', 'continues after its last boundary');
-    }
+  #readEnd(): Violation | 'more' {
+    const start = CRLF.subarray(0, this.#rest.length - this.#at);
+    return start.equals(this.#rest.subarray(this.#at)) ? 'more' : violation('', 'continues after its last boundary');
   }
 
   #readFirst(): Violation | 'more' | 'next' {
@@ -93,7 +84,7 @@ export class MultipartValidator implements StreamValidator {
     if (!start.equals(line.subarray(0, start.length))) return violation('', 'must begin with its boundary');
     if (start.length < line.length) return 'more';
     this.#at = line.length;
-    this.#state = 'head';
+    this.#read = this.#readHead;
     return 'next';
   }
 
@@ -106,7 +97,7 @@ export class MultipartValidator implements StreamValidator {
     const head = bytes.includes(this.#delimiter) ? undefined : parsePartHead(bytes);
     if (head === undefined) return violation('', 'has a part whose headers can be read in two ways');
     this.#at = end + HEAD_END.length;
-    this.#state = 'body';
+    this.#read = this.#readBody;
     this.#size = 0;
     const rule = this.#rules.get(head.name);
     if (rule === undefined) return violation('', 'has an unknown part');
@@ -132,12 +123,12 @@ export class MultipartValidator implements StreamValidator {
     if (next.length < 2) return 'more';
     if (!next.equals(CRLF) && !next.equals(DASHES)) return MISPLACED;
     this.#at = boundaryAt + length + 2;
-    this.#state = next.equals(CRLF) ? 'head' : 'end';
+    this.#read = next.equals(CRLF) ? this.#readHead : this.#readEnd;
     const { pointer = '', length: declared } = this.#part ?? {};
     if (declared !== undefined && declared !== this.#size)
       return violation(pointer, 'has a different length than its headers declare');
     // Reported at the last boundary, not at the end: many servers treat the form as complete there.
-    return this.#state === 'end' ? (this.#missingPart() ?? 'next') : 'next';
+    return this.#read === this.#readEnd ? (this.#missingPart() ?? 'next') : 'next';
   }
 
   #missingPart(): Violation | undefined {
