@@ -32,10 +32,8 @@ interface ContentValidator {
   readonly compile: () => SlicedWork<void>;
 }
 
-type SchemaValidators = ReturnType<typeof createSchemaValidators>;
-
 /** The state of the schemas of a root. */
-export type SchemaCompilations = SchemaValidators['compilations'];
+export type SchemaCompilations = ReturnType<typeof createSchemaValidators>['compilations'];
 
 /** Creates the validators of a root, one for equal contents. A schema with more than `maxServed` subschemas exceeds every cost budget. */
 export function createSchemaValidators(root: SchemaRoot, maxServed = Number.POSITIVE_INFINITY) {

@@ -1,30 +1,21 @@
 import { FairQueue } from './fair-queue.ts';
 import { type Overload, type ValidationJob, type ValidationJobResult, ValidationThread } from './validation-thread.ts';
 
-export interface ValidationPoolLimits {
+const LIMITS = {
   /** At least two: no route may use all of them, so a slow schema leaves one to the other routes. */
-  readonly threads: number;
-  /** Additional threads, which end when they are idle. */
-  readonly spareThreads: number;
-  /** A spare thread starts when every other thread has been busy with its job for this time. */
-  readonly spareAfterMs: number;
-  /** A job that runs longer is refused, and its thread is terminated. */
-  readonly jobTimeoutMs: number;
-  readonly queueTimeoutMs: number;
-  readonly queueLimit: number;
-  /** How long a job may still run after its client has disconnected. Terminating its thread is costly: a new one must start. */
-  readonly abandonedGraceMs: number;
-}
-
-const LIMITS: ValidationPoolLimits = {
   threads: 2,
+  /** Additional threads, which end when they are idle. */
   spareThreads: 2,
+  /** A spare thread starts when every other thread has been busy with its job for this time. */
   spareAfterMs: 500,
+  /** A job that runs longer is refused, and its thread is terminated. */
   jobTimeoutMs: 10_000,
   queueTimeoutMs: 5_000,
   queueLimit: 256,
+  /** How long a job may still run after its client has disconnected. Terminating its thread is costly: a new one must start. */
   abandonedGraceMs: 250,
 };
+export type ValidationPoolLimits = Readonly<typeof LIMITS>;
 
 /** A job in the pool: it waits, then runs, and ends once. */
 interface PendingJob extends ValidationJob {
