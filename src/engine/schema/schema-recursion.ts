@@ -9,63 +9,54 @@ import { inPlaceSchemasOf, isMap, type LocatedSchema, targetsIn } from './schema
 const MESSAGE =
   'two branches of this recursion may validate the same member, so each level multiplies the work; write the recursion once, outside of the branches';
 
-interface Node {
-  readonly at: Path;
-  /** Pointers to the schemas that it leads to, for the same value or for parts of it. */
-  readonly next: readonly string[];
-}
-
 /**
  * Creates the check for recursive schemas that validate a member more than once, for example in two branches of a
  * `oneOf`. Each level of nesting multiplies the time, so a body with sixty levels would never finish. Each cycle is
  * reported once. The check takes a schema and its subschemas.
  */
 export function createRecursionCheck(root: SchemaRoot): (schemas: readonly LocatedSchema[]) => Finding[] {
-  const nodes = new Map<string, Node>();
+  const edges = new Map<string, readonly Path[]>();
   const visited = new Set<string>();
-  const addNodes = (start: Path): void => {
-    const open = [start];
-    for (let at = open.pop(); at !== undefined; at = open.pop()) {
-      const pointer = formatPointer(at);
-      if (nodes.has(pointer)) continue;
-      const next = isMap(valueAt(root, at)) ? [...inPlaceSchemasOf(root, at), ...childSchemasOf(root, at)] : [];
-      nodes.set(pointer, { at, next: next.map((reached) => formatPointer(reached.path)) });
-      for (const reached of next) open.push(reached.path);
-    }
-  };
+  /** Returns the schemas that a schema leads to, for the same value or for parts of it. */
+  const nextOf = (at: Path) =>
+    getOrCreate(edges, formatPointer(at), () =>
+      [...inPlaceSchemasOf(root, at), ...childSchemasOf(root, at)].map(({ path }) => path),
+    );
   return (schemas) => {
     const findings: Finding[] = [];
     for (const target of targetsIn(schemas)) {
       if (visited.has(formatPointer(target))) continue;
-      visited.add(formatPointer(target));
-      addNodes(target);
-      const cycle = cycleOf(nodes, formatPointer(target));
-      for (const pointer of cycle) visited.add(pointer);
-      const paths = [...cycle].map((pointer) => nodes.get(pointer)?.at ?? []);
-      const repeated = paths.map((path) => findRepeated(root, path, cycle)).find((path) => path !== undefined);
-      if (repeated !== undefined) findings.push(errorAt(repeated, 'body-schema', MESSAGE));
+      const cycle = cycleOf(target, nextOf);
+      for (const pointer of [formatPointer(target), ...cycle.keys()]) visited.add(pointer);
+      const repeated = cycle.values().map((path) => findRepeated(root, path, cycle));
+      const first = repeated.find((path) => path !== undefined);
+      if (first !== undefined) findings.push(errorAt(first, 'body-schema', MESSAGE));
     }
     return findings;
   };
 }
 
+/** The schemas of a cycle by their pointers. */
+type Cycle = ReadonlyMap<string, Path>;
+
 /** Returns the schemas through which a schema leads back to itself; empty if it does not. */
-function cycleOf(nodes: ReadonlyMap<string, Node>, start: string): Set<string> {
+function cycleOf(start: Path, nextOf: (at: Path) => readonly Path[]): Cycle {
   const callers = new Map<string, string[]>();
-  const reached = new Set<string>([start]);
-  for (const pointer of reached) {
-    for (const next of nodes.get(pointer)?.next ?? []) {
+  const reached = new Map([[formatPointer(start), start]]);
+  // Entries that are added during a loop are visited too.
+  for (const [pointer, at] of reached)
+    for (const path of nextOf(at)) {
+      const next = formatPointer(path);
       getOrCreate(callers, next, (): string[] => []).push(pointer);
-      reached.add(next);
+      reached.set(next, path);
     }
-  }
-  const cycle = new Set(callers.get(start) ?? []);
+  const cycle = new Set(callers.get(formatPointer(start)));
   for (const pointer of cycle) for (const caller of callers.get(pointer) ?? []) cycle.add(caller);
-  return cycle;
+  return new Map([...cycle].map((pointer) => [pointer, reached.get(pointer) ?? []]));
 }
 
 /** Returns the path of the schema in the cycle that validates a member for the second time. */
-function findRepeated(root: SchemaRoot, path: Path, cycle: ReadonlySet<string>): Path | undefined {
+function findRepeated(root: SchemaRoot, path: Path, cycle: Cycle): Path | undefined {
   const seen: ChildSchema[] = [];
   // Schemas that add nothing to `seen`. Without them, a chain of branches would double the visits at each step.
   const barren = new Set<string>();
