@@ -24,13 +24,16 @@ export function* parameterFindings(root: SchemaRoot, parameter: Parameter): Gene
   const types = possibleTypes(root, path, parameter.types);
   // `false` states plainly that the query or the head may not have the parameter.
   if (schema === false && kind !== 'params' && !isRequired) return;
-  const schemas = requiredSchemas(root, path);
+  // Every value must satisfy its own schema, and those of `$ref` and `allOf`.
+  const schemas = schemasInPlace(root, path, (keyword) => keyword === '$ref' || keyword === 'allOf');
   const refusal =
     (types.size === 0 ? typeRefusal(schema) : undefined) ??
     refusedValues(schemas, parameter) ??
     (types.size === 1 ? emptyRange(schemas, types, kind) : undefined);
-  if (refusal === undefined) yield* idleKeywords(inlineSchemas(root, path), types);
-  else {
+  if (refusal === undefined) {
+    const inline = schemasInPlace(root, path, (keyword) => keyword !== '$ref');
+    yield* idleKeywords(inline, types);
+  } else {
     const hasKeyword = isMap(schema) && Object.hasOwn(schema, refusal.keyword);
     yield errorAt(hasKeyword ? [...path, refusal.keyword] : path, RULE, refusal.message);
   }
@@ -96,15 +99,8 @@ function emptyRange(schemas: readonly LocatedSchema[], types: ReadonlySet<string
   return outOfBounds(isInteger ? 'integer' : 'number', numbers('maximum').length > 0 ? 'maximum' : 'exclusiveMaximum');
 }
 
-const NO_NUMBERS: readonly number[] = [];
-
 function numbersOf(schemas: readonly LocatedSchema[], keyword: string): readonly number[] {
-  let numbers = NO_NUMBERS;
-  for (const { schema } of schemas) {
-    const value = schema[keyword];
-    if (typeof value === 'number') numbers = [...numbers, value];
-  }
-  return numbers;
+  return schemas.map(({ schema }) => schema[keyword]).filter((value) => typeof value === 'number');
 }
 
 function outOfBounds(noun: string, keyword: string): TextRefusal {
@@ -142,16 +138,6 @@ function possibleTypes(root: SchemaRoot, path: Path, named: ReadonlySet<string>)
   const isParsed = (type: TextType) =>
     type === 'string' || named.has(type) || (type === 'number' && named.has('integer'));
   return new Set([...acceptedTypes(root, path)].filter(isParsed));
-}
-
-/** Returns the schemas that every value of a parameter must satisfy: its own, and those of `$ref` and `allOf`. */
-function requiredSchemas(root: SchemaRoot, path: Path): LocatedSchema[] {
-  return schemasInPlace(root, path, (keyword) => keyword === '$ref' || keyword === 'allOf');
-}
-
-/** Returns the schema of a parameter and those inside of it that validate the same value. */
-function inlineSchemas(root: SchemaRoot, path: Path): LocatedSchema[] {
-  return schemasInPlace(root, path, (keyword) => keyword !== '$ref');
 }
 
 function acceptedTypes(root: SchemaRoot, path: Path): ReadonlySet<TextType> {
