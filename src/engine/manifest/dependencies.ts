@@ -32,22 +32,14 @@ export function trackDependencies(environment: Environment): {
     dependencies: { files, globs, secretFiles },
     environment: {
       ...environment,
-      readFile(path) {
-        files.set(path, '');
-        if (characters > MAX_ALL_CHARACTERS) throw fileSizeError();
+      readFile: recorded(files, (path) => {
+        if (characters > MAX_ALL_CHARACTERS)
+          throw fileError('EFBIG', `the files of the manifest have more than ${MAX_ALL_CHARACTERS} characters`);
         const text = environment.readFile(path);
         characters += text.length;
-        files.set(path, sha256(text));
         return text;
-      },
-      readSecret:
-        readSecret &&
-        ((path) => {
-          secretFiles.set(path, '');
-          const secret = readSecret(path);
-          secretFiles.set(path, sha256(secret));
-          return secret;
-        }),
+      }),
+      readSecret: readSecret && recorded(secretFiles, readSecret),
       expandGlob(pattern) {
         const paths = expandGlob(pattern, environment);
         globs.set(pattern, paths.join('\n'));
@@ -57,8 +49,14 @@ export function trackDependencies(environment: Environment): {
   };
 }
 
-function fileSizeError(): Error {
-  return fileError('EFBIG', `the files of the manifest have more than ${MAX_ALL_CHARACTERS} characters`);
+/** Returns the function that reads a text and notes its hash. */
+function recorded(hashes: Map<string, string>, read: (path: string) => string): (path: string) => string {
+  return (path) => {
+    hashes.set(path, '');
+    const text = read(path);
+    hashes.set(path, sha256(text));
+    return text;
+  };
 }
 
 /** Returns the files whose content changed, and the patterns whose matches changed. */
