@@ -108,35 +108,29 @@ export class LocalCounters implements Counters {
     const table = this.#tableOf(limit);
     // A counter further ahead than this refuses the next request.
     const now = this.#lock(table, value, fullMs - intervalMs + toleranceMs);
-    let startMs: number;
-    let entry = NO_ENTRY;
-    let id: number;
-    let isOverflow: boolean;
     try {
       // A reload can shorten the limit. Then the counter is full, and not further ahead.
-      startMs = Math.min(Math.max(table.arrival - now, 0), fullMs);
-      const isAllowed = startMs + intervalMs - fullMs <= toleranceMs;
-      table.arrival = now + (isAllowed ? startMs + intervalMs : startMs);
-      if (isAllowed && limit.failures !== undefined) entry = table.pending.add(table, now + startMs + intervalMs);
-      ({ id, isOverflow } = table);
+      const startMs = Math.min(Math.max(table.arrival - now, 0), fullMs);
+      const aheadMs = startMs + intervalMs;
+      const waitMs = aheadMs - fullMs;
+      const isAllowed = waitMs <= toleranceMs;
+      const isPending = isAllowed && limit.failures !== undefined;
+      table.arrival = now + (isAllowed ? aheadMs : startMs);
+      return {
+        waitMs: isAllowed ? 0 : waitMs,
+        remaining: isAllowed ? Math.floor((toleranceMs - waitMs) / intervalMs) : 0,
+        resetMs: isAllowed ? aheadMs : startMs,
+        arrival: now + aheadMs,
+        countedBy: this,
+        isFallback: false,
+        table,
+        id: table.id,
+        isOverflow: table.isOverflow,
+        entry: isPending ? table.pending.add(table, now + aheadMs) : NO_ENTRY,
+      };
     } finally {
       table.unlock();
     }
-    const aheadMs = startMs + intervalMs;
-    const waitMs = aheadMs - fullMs;
-    const isAllowed = waitMs <= toleranceMs;
-    return {
-      waitMs: isAllowed ? 0 : waitMs,
-      remaining: isAllowed ? Math.floor((toleranceMs - waitMs) / intervalMs) : 0,
-      resetMs: isAllowed ? aheadMs : startMs,
-      arrival: now + aheadMs,
-      countedBy: this,
-      isFallback: false,
-      table,
-      id,
-      isOverflow,
-      entry,
-    };
   }
 
   /**
