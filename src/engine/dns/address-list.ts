@@ -58,20 +58,11 @@ export class AddressList {
   next(rotate: boolean): HostAddress[] {
     const all = this.#addresses;
     const start = rotate ? this.#nextIndex : 0;
-    const preferred: HostAddress[] = [];
-    const avoided: HostAddress[] = [];
-    for (let step = 0; step < all.length && preferred.length < MAX_ATTEMPTS; step += 1) {
-      const index = (start + step) % all.length;
-      const address = all[index] as HostAddress;
-      if (address.isAvoided) {
-        if (avoided.length < MAX_ATTEMPTS) avoided.push(address);
-        continue;
-      }
-      // Continue after the first preferred address; otherwise the address after an avoided one would get two shares.
-      if (preferred.length === 0) this.#nextIndex = index + 1;
-      preferred.push(address);
-    }
-    if (preferred.length === 0) this.#nextIndex = start + 1;
-    return [...preferred, ...avoided].slice(0, MAX_ATTEMPTS);
+    const avoided = new Set(all.filter(({ isAvoided }) => isAvoided));
+    const inTurn = [...all.slice(start), ...all.slice(0, start)];
+    const best = inTurn.sort((a, b) => Number(avoided.has(a)) - Number(avoided.has(b))).slice(0, MAX_ATTEMPTS);
+    // Continue after the first one; otherwise the address after an avoided one would get two shares.
+    this.#nextIndex = (all.indexOf(best[0] as HostAddress) + 1) % Math.max(all.length, 1);
+    return best;
   }
 }
