@@ -1,5 +1,5 @@
 import { type IncomingMessage, request as nodeRequest } from 'node:http';
-import { Duplex } from 'node:stream';
+import { Duplex, Writable } from 'node:stream';
 import { type OfflineRequest, requestBytes } from './request-bytes.ts';
 
 /** A response: as the stub of the upstream sends it, or as the client receives it. */
@@ -49,19 +49,7 @@ function headOf({ statusCode = 0, rawHeaders }: IncomingMessage): OfflineRespons
 
 /** Wraps the socket so that `node:http` parses the response and drops its request: it cannot write the malformed ones of this client. */
 function readOnlySocket(socket: Duplex): Duplex {
-  const wrapper = new Duplex({
-    read: () => void socket.resume(),
-    write: (_chunk, _encoding, callback) => callback(),
-    destroy: (error, callback) => {
-      socket.destroy();
-      callback(error);
-    },
-  });
-  socket.on('data', (chunk) => {
-    if (!wrapper.push(chunk)) socket.pause();
-  });
-  socket.on('end', () => wrapper.push(null));
-  socket.on('error', (error) => wrapper.destroy(error));
-  socket.on('close', () => wrapper.destroy());
-  return wrapper;
+  const dropped = new Writable({ write: (_chunk, _encoding, callback) => callback() });
+  // The types of Node name only web streams here.
+  return Duplex.from({ readable: socket, writable: dropped } as never);
 }

@@ -1,12 +1,8 @@
-import { unicodeRanges } from '../../engine/schema/pattern/pattern-parts.ts';
-
 /** The characters that one step of a pattern matches. */
 export interface CharacterSet {
   readonly has: (codePoint: number) => boolean;
-  /** The first and last code points of the ranges that define the set. Neighbours of these behave differently. */
+  /** The first and last code points of its ranges, whose neighbours behave differently. Those of Unicode properties are left out. */
   readonly bounds: readonly number[];
-  /** True if the set changes at other code points too. */
-  readonly isOpen?: boolean;
 }
 
 export function rangeSet(first: number, last: number): CharacterSet {
@@ -17,12 +13,11 @@ export function unionOf(sets: readonly CharacterSet[]): CharacterSet {
   return {
     has: (codePoint) => sets.some((set) => set.has(codePoint)),
     bounds: sets.flatMap(({ bounds }) => bounds),
-    isOpen: sets.some(({ isOpen }) => isOpen),
   };
 }
 
-export function complementOf({ has, bounds, isOpen = false }: CharacterSet): CharacterSet {
-  return { has: (codePoint) => !has(codePoint), bounds, isOpen };
+export function complementOf({ has, bounds }: CharacterSet): CharacterSet {
+  return { has: (codePoint) => !has(codePoint), bounds };
 }
 
 /** Returns the set in which the letter case does not count. */
@@ -30,7 +25,6 @@ export function caseless({ has, bounds }: CharacterSet): CharacterSet {
   return {
     has: (codePoint) => has(codePoint) || spellingsOf(codePoint).some(has),
     bounds: [...bounds, ...bounds.flatMap(spellingsOf)],
-    isOpen: true,
   };
 }
 
@@ -47,20 +41,8 @@ function casesOf(codePoint: number): number[] {
 
 /** Returns the characters of an escape such as `\p{L}` or `\P{Script=Greek}`. Throws an error if there is no such property. */
 export function propertySet(classEscape: string): CharacterSet {
-  const first = [
-    ...unicodeRanges(classEscape)
-      .slice(0, MAX_RANGES_TEXT)
-      .matchAll(/\{([0-9a-f]+)\}/g),
-  ];
-  return { ...matching(classEscape), bounds: first.map(([, code = '']) => Number.parseInt(code, 16)) };
-}
-
-/** The first ranges of a property contain enough examples. */
-const MAX_RANGES_TEXT = 40;
-
-function matching(classEscape: string): CharacterSet {
   const expression = new RegExp(`^${classEscape}$`, 'u');
-  return { has: (codePoint) => expression.test(String.fromCodePoint(codePoint)), bounds: [], isOpen: true };
+  return { has: (codePoint) => expression.test(String.fromCodePoint(codePoint)), bounds: [] };
 }
 
 export const DIGITS = rangeSet(0x30, 0x39);
@@ -71,14 +53,14 @@ export const SPACE = unionOf([
   rangeSet(0x20, 0x20),
   rangeSet(0xa0, 0xa0),
   rangeSet(0xfeff, 0xfeff),
-  matching('\\p{Z}'),
+  propertySet('\\p{Z}'),
 ]);
 export const LINE_END = unionOf([rangeSet(0x0a, 0x0a), rangeSet(0x0d, 0x0d), rangeSet(0x2028, 0x2029)]);
 
 /** Returns a few characters that stand for all: two characters that every set treats alike have one of them. */
 export function alphabetOf(all: readonly CharacterSet[]): number[] {
   // A repetition copies its set thousands of times.
-  const sets = [...new Map(all.map((set) => [set.bounds.join(' '), set])).values()];
+  const sets = [...new Set(all)];
   const candidates = new Set([
     ...COMMON,
     ...sets.flatMap(({ bounds }) => bounds.flatMap((bound) => [bound, bound - 1, bound + 1])),
@@ -95,7 +77,7 @@ export function alphabetOf(all: readonly CharacterSet[]): number[] {
 /** Readable characters first: they represent their kind in an example. */
 const COMMON = [
   ...codePointsOf('xabcdefghijklmnopqrstuvwyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ-_.@/: ,;+*=!?#$%&()[]{}<>|\\^~`\'"'),
-  ...codePointsOf('éßñÉΩωжЖ中あ٣\u00a0\t\n\r\u2028😀'),
+  ...codePointsOf('éßñÉΩωжЖ中あカ한אअก٣\u00a0\t\n\r\u2028😀'),
   ...Array.from({ length: 0x20 }, (_, codePoint) => codePoint),
   0x7f,
 ];

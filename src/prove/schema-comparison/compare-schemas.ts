@@ -5,7 +5,6 @@ import type { SchemaRoot } from '../../engine/schema/schema-bundle.ts';
 import { isMap } from '../../engine/schema/schema-walk.ts';
 import { jsonTypeOf, sizeOf } from './json-value.ts';
 import { normalizeSchema } from './normal-form.ts';
-import { schemaContent } from './schema-content.ts';
 import { findValues, searchValues } from './schema-solver.ts';
 import { type SchemaTerm, satisfies } from './schema-terms.ts';
 import { SEARCH_ROUNDS } from './search-budget.ts';
@@ -32,9 +31,8 @@ const MAX_FURTHER = 20;
 /** The costs of parts of a comparison, in the units of `charge`. */
 const MAX_COST = { normalForms: 10_000_000, values: 3_000_000, shrinking: 5_000_000 };
 
-/** True if two schemas are written alike, or have the same normal form. Normal forms of very large schemas are not computed. */
+/** True if two schemas have the same normal form. Those of very large schemas are not computed. */
 export function areEqualSchemas(old: SchemaLocation, next: SchemaLocation): boolean {
-  if (schemaContent(old.root, old.path) === schemaContent(next.root, next.path)) return true;
   const formOf = ({ root, path }: SchemaLocation) => normalizeSchema(root, valueAt(root, path));
   const haveEqualForms = () => formOf(old) === formOf(next);
   return withinBudget(haveEqualForms, MAX_COST.normalForms) ?? false;

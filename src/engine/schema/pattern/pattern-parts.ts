@@ -111,7 +111,7 @@ const rangesByEscape = new Map<string, string>();
  * Returns the code points that a class escape of ECMA-262 matches, such as `\p{Script=Greek}` or `\S`, as ranges of an RE2
  * class. Throws if the engine does not know the escape. Surrogates are left out, because no valid text contains one.
  */
-export function unicodeRanges(classEscape: string): string {
+function unicodeRanges(classEscape: string): string {
   const known = rangesByEscape.get(classEscape);
   if (known !== undefined) return known;
   const runs = new RegExp(`${classEscape}+`, 'gu');

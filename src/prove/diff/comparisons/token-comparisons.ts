@@ -109,24 +109,14 @@ function* changedIssuers(pair: MatchedRoutePair, pairs: readonly MethodPair[]): 
   const { from, to } = pair;
   if (from.route.access === 'protected' && to.route.access === 'protected') {
     const [before, now] = [acceptedMethods(from), acceptedMethods(to)];
+    const finding = (rule: string, change: string, method: DiffMethod) =>
+      findingAtKey(pair, rule, 'issuers', `${change} ${tokensOf(method)}`, callerOf(pair, method));
     for (const method of now)
       if (!before.some((other) => isPair(pairs, other, method)))
-        yield findingAtKey(
-          pair,
-          'issuer-accepted',
-          'issuers',
-          `now accepts ${tokensOf(method)}`,
-          callerOf(pair, method),
-        );
+        yield finding('issuer-accepted', 'now accepts', method);
     for (const method of before)
       if (!now.some((other) => isPair(pairs, method, other)))
-        yield findingAtKey(
-          pair,
-          'issuer-refused',
-          'issuers',
-          `no longer accepts ${tokensOf(method)}`,
-          callerOf(pair, method),
-        );
+        yield finding('issuer-refused', 'no longer accepts', method);
   }
   const [oldLogin, login] = [from, to].map(({ entry, side }) => entry.login && loginEntry(side.methods, entry.login));
   if (oldLogin === undefined || login === undefined) return;

@@ -7,7 +7,7 @@ import { ANY_ROLE } from '../../../engine/tokens/token-entries.ts';
 import type { Comparison, DiffContext, DiffFinding, MatchedRoutePair } from '../difference.ts';
 import { rewrittenRoutes } from '../matched-routes.ts';
 import { normalize, startsWith } from '../settings/effective-settings.ts';
-import { type DiffSide, formatRedactedValue } from '../side.ts';
+import { type DiffMethod, type DiffSide, formatRedactedValue } from '../side.ts';
 import { segmentOf } from '../witnesses/sample-requests.ts';
 import { pairMethods } from './token-comparisons.ts';
 import { renamedUpstreams } from './upstream-comparisons.ts';
@@ -80,18 +80,26 @@ function* topChanges(sides: DiffContext): Generator<Change> {
   const { old, next } = sides;
   const names = renamedUpstreams(sides);
   const renamed = new Set([...names.keys(), ...names.values()]);
-  for (const path of leafPaths([old.effective, next.effective], [])) {
-    if (isReportedElsewhere(path, sides) || (path[0] === 'upstreams' && renamed.has(String(path[1])))) continue;
-    const [before, now] = [valueAt(old.effective, path), valueAt(next.effective, path)];
-    const isRenamed = path.at(-1) === 'upstream' && names.get(String(before)) === now;
-    // Values with the same text have another effect because of a file or of another key, which is reported.
-    if (isRenamed || isDeepStrictEqual(before, now) || isSameText(path, sides)) continue;
-    yield { oldPath: path, path, old: before, next: now };
+  for (const change of leafChanges({ ...old, path: [] }, { ...next, path: [] }, sides)) {
+    const [section, id] = change.path;
+    if (!isReportedElsewhere(change.path, sides) && !(section === 'upstreams' && renamed.has(String(id)))) yield change;
   }
 }
 
-function isSameText(path: Path, { old, next }: DiffContext): boolean {
-  return isDeepStrictEqual(valueAt(old.redacted, path), valueAt(next.redacted, path));
+type ManifestPart = Pick<DiffMethod, 'effective' | 'path'>;
+
+/** Yields the values in two parts of the manifests that have another effect. */
+function* leafChanges(old: ManifestPart, next: ManifestPart, sides: DiffContext): Generator<Change> {
+  const names = renamedUpstreams(sides);
+  for (const suffix of leafPaths([old.effective, next.effective], [])) {
+    const oldPath = [...old.path, ...suffix];
+    const path = [...next.path, ...suffix];
+    const [before, now] = [valueAt(old.effective, suffix), valueAt(next.effective, suffix)];
+    const isRenamed = suffix.at(-1) === 'upstream' && names.get(String(before)) === now;
+    // Values with the same text have another effect because of a file or of another key, which is reported.
+    const isSameText = isDeepStrictEqual(valueAt(sides.old.redacted, oldPath), valueAt(sides.next.redacted, path));
+    if (!isRenamed && !isSameText && !isDeepStrictEqual(before, now)) yield { oldPath, path, old: before, next: now };
+  }
 }
 
 /** True if another comparison reports changes at this path. */
@@ -106,18 +114,8 @@ function isReportedElsewhere([first, second, third]: Path, { old, next }: Pick<D
 function* tokenChanges(sides: DiffContext): Generator<Change> {
   for (const { old, next } of pairMethods(sides)) {
     if (old.kind === next.kind)
-      for (const suffix of leafPaths([old.effective, next.effective], [])) {
-        const [oldPath, path] = [
-          [...old.path, ...suffix],
-          [...next.path, ...suffix],
-        ];
-        const [before, now] = [valueAt(old.effective, suffix), valueAt(next.effective, suffix)];
-        const isRenamed = suffix.at(-1) === 'upstream' && renamedUpstreams(sides).get(String(before)) === now;
-        const isSame = isDeepStrictEqual(before, now) || isRenamed;
-        const isSameText = isDeepStrictEqual(valueAt(sides.old.redacted, oldPath), valueAt(sides.next.redacted, path));
-        const rulePath = ['auth', 'tokens', next.kind, ...suffix];
-        if (!isSame && !isSameText) yield { oldPath, path, rulePath, old: before, next: now };
-      }
+      for (const change of leafChanges(old, next, sides))
+        yield { ...change, rulePath: ['auth', 'tokens', next.kind, ...change.path.slice(next.path.length)] };
     // `role-widened` and `role-narrowed` report `any`.
     const [oldRole, role] = [old.role, next.role];
     if (oldRole === ANY_ROLE || role === ANY_ROLE) continue;
