@@ -87,6 +87,29 @@ export function randomSchema(depth: number): fc.Arbitrary<Schema> {
   );
 }
 
+const LISTS = new Set(['allOf', 'anyOf', 'oneOf', 'required', 'enum', 'type']);
+
+/** Returns a schema with its lists in another order, some keywords in `allOf`, and other keys. It may accept other values. */
+export function rewritten(schema: Schema, seed: number): Schema {
+  let state = seed;
+  const random = (limit: number) => {
+    state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
+    return Math.floor((state / 2 ** 31) * limit);
+  };
+  const rewrite = (value: unknown, isSchema: boolean): unknown => {
+    if (value === null || typeof value !== 'object') return value;
+    if (Array.isArray(value)) return value.map((item) => rewrite(item, isSchema));
+    const entries = Object.entries(value).map(([key, inside]): [string, unknown] => {
+      const isData = ['enum', 'const', 'required', 'type', 'dependentRequired'].includes(key);
+      const copy = isData ? inside : rewrite(inside, key !== 'properties' && key !== 'patternProperties');
+      return [key, isSchema && LISTS.has(key) && Array.isArray(copy) ? copy.toSorted(() => random(3) - 1) : copy];
+    });
+    const copy = Object.fromEntries(random(2) === 0 ? entries.reverse() : entries);
+    return isSchema && random(5) === 0 ? { allOf: [copy], title: 'rewritten' } : copy;
+  };
+  return rewrite(schema, true) as Schema;
+}
+
 /** A schema, and a copy with one change at any depth. */
 export function schemaPair(depth: number): fc.Arbitrary<readonly [Schema, Schema]> {
   return fc
