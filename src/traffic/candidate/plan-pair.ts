@@ -46,8 +46,10 @@ function findEqualRoutes(active: Plan, candidate: Plan): Map<Route, Route> {
 }
 
 function keyOf(route: Route): string {
-  const { key, upstream } = route;
-  return JSON.stringify([key, callerRulesKey(route), upstream && [endpointsOf(upstream), upstream.host]]);
+  const { key, upstream, login, auth } = route;
+  // A public route accepts no tokens, but a login verifies that of the response.
+  const loginTokens = login && auth?.verifier.key;
+  return JSON.stringify([key, callerRulesKey(route), loginTokens, upstream && [endpointsOf(upstream), upstream.host]]);
 }
 
 /** True if both plans match each request to routes with the same id. */
