@@ -41,8 +41,10 @@ export class WorkerCounter {
     return this.total - this.own;
   }
 
-  /** Removes the part of a worker that ended. */
-  forget(worker: number): void {
+  /** Removes the part of a worker that ended, and returns it. */
+  forget(worker: number): number {
+    const part = this.#memory[worker * STRIDE] as number;
     this.#memory[worker * STRIDE] = 0;
+    return part;
   }
 }

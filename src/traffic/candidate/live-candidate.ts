@@ -60,8 +60,7 @@ export class LiveCandidate implements ExchangeObserver {
   /** Gives back what an ended worker held, which had sent the results of `received` requests. */
   forgetWorker(index: number, received: number): void {
     this.#limits.forgetWorker(index);
-    // The counter of a worker wraps around.
-    const lost = (this.#shared.forget(index) - received) >>> 0;
+    const lost = this.#shared.forget(index) - received;
     if (lost === 0) return;
     this.#results.addLost(lost);
     this.#shared.markMissingRequests();
