@@ -59,11 +59,16 @@ function initCommand(path: string): string {
 }
 
 /** Returns the result of reading a file. Throws a `CommandError` with the remedy if the file cannot be read. */
-export function readOrFail<Result>(path: string, remedy: string, read: () => Result): Result {
+export function readOrFail<Result>(
+  path: string,
+  remedy: string,
+  read: () => Result,
+  maxBytes = MAX_FILE_BYTES,
+): Result {
   try {
     return read();
   } catch (error) {
-    throw unreadableFileError(path, error, remedy);
+    throw unreadableFileError(path, error, remedy, maxBytes);
   }
 }
 

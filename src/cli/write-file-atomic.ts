@@ -6,12 +6,19 @@ import { CommandError } from './terminal.ts';
 
 /** Writes a file by a rename, so that no reader sees half of it and a failed write leaves the old content. Throws a `CommandError`. */
 export function writeFileAtomic(path: string, text: string): void {
-  try {
+  writeOrFail(path, () => {
     const old = statSync(path, { throwIfNoEntry: false });
     // A rename would replace a pipe or a terminal by a regular file.
     if (old !== undefined && !old.isFile()) writeFileSync(path, text);
     else if (old === undefined) replace(path, text);
     else replace(realpathSync(path), text, old.mode);
+  });
+}
+
+/** Writes a file or folder. Throws a `CommandError` with the reason and what to do if it cannot be written. */
+export function writeOrFail(path: string, write: () => void): void {
+  try {
+    write();
   } catch (error) {
     throw unwritableFileError(path, error);
   }
@@ -29,8 +36,7 @@ function replace(path: string, text: string, mode?: number): void {
   }
 }
 
-/** Creates the error for a file or folder that cannot be written: the reason, and what to do. */
-export function unwritableFileError(path: string, error: unknown): CommandError {
+function unwritableFileError(path: string, error: unknown): CommandError {
   const folder = dirname(path);
   const code = fileErrorCode(error);
   const described: Readonly<Record<string, string>> = {

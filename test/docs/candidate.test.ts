@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { parseFailOn } from '../../src/cli/fail-on.ts';
+import { parseFailOn } from '../../src/cli/change-formats.ts';
 import { CHANGE_KINDS } from '../../src/traffic/compare-outcomes.ts';
 import { UNKNOWN_REASONS } from '../../src/traffic/outcome.ts';
 import { startGatewayWithAdmin } from '../support/admin.ts';

@@ -7,7 +7,7 @@ import { fileErrorCode } from '../../engine/manifest/source.ts';
 import { printable } from '../../engine/problem/problem.ts';
 import { isMap } from '../../engine/schema/schema-walk.ts';
 import { readLocalAdmin } from '../admin-address.ts';
-import type { ChangeCounts } from '../fail-on.ts';
+import type { ChangeCounts } from '../change-formats.ts';
 import { chooseManifest, DEFAULT_MANIFEST } from '../named-manifest.ts';
 import { valueOption } from '../parse-arguments.ts';
 import { pinnedCertificate, sendRequest, TOKEN_VARIABLE } from '../send-request.ts';

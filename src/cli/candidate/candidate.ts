@@ -4,7 +4,7 @@ import { durationMs } from '../../engine/manifest/units.ts';
 import { suggestion } from '../../engine/problem/did-you-mean.ts';
 import { printable } from '../../engine/problem/problem.ts';
 import { formatRow, pluralize } from '../../report/text.ts';
-import { FAIL_ON_WORDS, failuresOf, parseFailOn, UNKNOWN_CONDITION } from '../fail-on.ts';
+import { FAIL_ON_WORDS, failuresOf, parseFailOn, UNKNOWN_CONDITION } from '../change-formats.ts';
 import { readOrFail } from '../manifest-file.ts';
 import { formatOption, parseCount, parseFormat, parseShare, valueOption } from '../parse-arguments.ts';
 import {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pluralize } from '../../report/text.ts';
-import { type FailOn, failuresOf, occurredKinds } from '../fail-on.ts';
+import { type FailOn, failuresOf, occurredKinds } from '../change-formats.ts';
 import { CommandError, type Terminal } from '../terminal.ts';
 import {
   type AdminClient,

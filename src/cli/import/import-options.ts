@@ -1,6 +1,6 @@
 import { readText } from '../../engine/manifest/source.ts';
 import { type OpenApiDocument, OpenApiError, readOpenApi } from '../../openapi/import/openapi-document.ts';
-import { unreadableFileError } from '../manifest-file.ts';
+import { readOrFail } from '../manifest-file.ts';
 import { valueOption } from '../parse-arguments.ts';
 import { CommandError, type Options, type OptionValues, UsageError } from '../terminal.ts';
 
@@ -22,7 +22,9 @@ const MAX_DOCUMENT_BYTES = 100_000_000;
 
 /** Reads an OpenAPI document. Throws a `CommandError` for any other file. */
 export function readDocument(file: string): OpenApiDocument {
-  return withCommandErrors(() => readOpenApi({ path: file, text: readDocumentText(file) }));
+  const read = () => readText(file, MAX_DOCUMENT_BYTES);
+  const text = readOrFail(file, 'name an OpenAPI document', read, MAX_DOCUMENT_BYTES);
+  return withCommandErrors(() => readOpenApi({ path: file, text }));
 }
 
 /** Throws a `CommandError` in place of an `OpenApiError`. */
@@ -32,14 +34,6 @@ export function withCommandErrors<Result>(run: () => Result): Result {
   } catch (error) {
     if (error instanceof OpenApiError) throw new CommandError(error.message);
     throw error;
-  }
-}
-
-function readDocumentText(file: string): string {
-  try {
-    return readText(file, MAX_DOCUMENT_BYTES);
-  } catch (error) {
-    throw unreadableFileError(file, error, 'name an OpenAPI document', MAX_DOCUMENT_BYTES);
   }
 }
 

@@ -9,7 +9,7 @@ import { valueOption } from '../parse-arguments.ts';
 import { SCHEMA_FOLDER } from '../schema.ts';
 import { sendRequest } from '../send-request.ts';
 import { CommandError, defineVerb, errorCode, type Terminal, UsageError } from '../terminal.ts';
-import { unwritableFileError } from '../write-file-atomic.ts';
+import { writeOrFail } from '../write-file-atomic.ts';
 import { type Starter, starterManifest, starterTestFile } from './starter-files.ts';
 
 export const verb = defineVerb({
@@ -41,7 +41,7 @@ export const verb = defineVerb({
     for (const path of [file, tests])
       if (existsSync(path)) throw new CommandError(`${path} already exists; name another file, or remove this one`);
     const probed = target === undefined ? '' : await describeProbe(target);
-    if (isFolder) createFolder(name);
+    if (isFolder) writeOrFail(name, () => mkdirSync(name, { recursive: true }));
     writeNew(file, starterManifest(schemaPathFrom(file, 'gateway.schema.json'), starter));
     writeNew(tests, starterTestFile(schemaPathFrom(file, 'gateway-test.schema.json'), basename(file), starter));
     out(`${file}\n${tests}\n`);
@@ -130,19 +130,7 @@ function schemaPathFrom(file: string, schema: string): string {
   return path.startsWith('.') ? path : `./${path}`;
 }
 
-function createFolder(path: string): void {
-  try {
-    mkdirSync(path, { recursive: true });
-  } catch (error) {
-    throw unwritableFileError(path, error);
-  }
-}
-
 /** Writes a new file. Fails if the file exists by now. */
 function writeNew(path: string, text: string): void {
-  try {
-    writeFileSync(path, text, { flag: 'wx' });
-  } catch (error) {
-    throw unwritableFileError(path, error);
-  }
+  writeOrFail(path, () => writeFileSync(path, text, { flag: 'wx' }));
 }

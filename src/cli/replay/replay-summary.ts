@@ -6,7 +6,7 @@ import type { ChangeKind } from '../../traffic/compare-outcomes.ts';
 import type { ComparisonReport } from '../../traffic/comparison.ts';
 import type { ReplayReport } from '../../traffic/replay/replay.ts';
 import type { UnusedReport } from '../../traffic/replay/unused-routes.ts';
-import type { ChangeCounts } from '../fail-on.ts';
+import type { ChangeCounts } from '../change-formats.ts';
 
 /** The result of a replay, as the formats show it. All numbers are requests, which sampled lines stand for several of. */
 export type ReplaySummary = ReturnType<typeof createReplaySummary>;

@@ -1,7 +1,7 @@
 import { readLogs } from '../../traffic/access-log/read-logs.ts';
 import { createReplay, type Replay } from '../../traffic/replay/replay.ts';
+import { FAIL_ON_WORDS, failuresOf, parseFailOn } from '../change-formats.ts';
 import { loadRevision } from '../diff/revision.ts';
-import { FAIL_ON_WORDS, failuresOf, parseFailOn } from '../fail-on.ts';
 import { formatSkippedLines, logInputs } from '../logs/log-inputs.ts';
 import { showProgress } from '../logs/read-progress.ts';
 import { formatOption, parseFormat, valueOption } from '../parse-arguments.ts';

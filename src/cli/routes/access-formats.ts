@@ -2,9 +2,8 @@ import { formatMethods } from '../../engine/http1/http-methods.ts';
 import { printable } from '../../engine/problem/problem.ts';
 import { type AccessRow, callersOf } from '../../prove/access-matrix.ts';
 import { formatMarkdown, inlineCode, markdownTable, tableCell } from '../../report/markdown.ts';
-import { pluralize } from '../../report/text.ts';
+import { paint, pluralize } from '../../report/text.ts';
 import { type AccessReport, accessPage } from './access-page.ts';
-import { formatColumns } from './columns.ts';
 
 const COLUMNS: Readonly<Record<string, (row: AccessRow) => string>> = {
   Methods: ({ methods }) => formatMethods(methods),
@@ -63,4 +62,19 @@ function missingIn(other: readonly string[][], table: readonly string[][], manif
 function csvCell(text: string): string {
   const safe = /^[=+\-@\t]/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+/** Formats a table whose first row has the names of the columns. */
+export function formatColumns(table: readonly (readonly string[])[], colour: boolean): string {
+  const widths = table.reduce<number[]>(
+    (widest, row) => row.map((cell, index) => Math.max(cell.length, widest[index] ?? 0)),
+    [],
+  );
+  const lines = table.map((row) =>
+    row
+      .map((cell, index) => cell.padEnd(widths[index] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+  return `${[paint(lines[0] ?? '', 'bold', colour), ...lines.slice(1)].join('\n')}\n`;
 }

@@ -10,8 +10,7 @@ import { loadPlanned } from '../manifest-file.ts';
 import { MANIFEST_OPTIONS, namedManifest } from '../named-manifest.ts';
 import { formatOption, parseFormat, valueOption } from '../parse-arguments.ts';
 import { defineVerb, UsageError } from '../terminal.ts';
-import { ACCESS_FORMATS } from './access-formats.ts';
-import { formatColumns } from './columns.ts';
+import { ACCESS_FORMATS, formatColumns } from './access-formats.ts';
 
 export const verb = defineVerb({
   usage: 'signing-gateway routes [FILE] [--json | --access [--format FORMAT] [--from OLD]]',

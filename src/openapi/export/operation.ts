@@ -2,9 +2,8 @@ import { BODYLESS_METHODS } from '../../engine/http1/http-methods.ts';
 import type { RouteEntry } from '../../engine/manifest/manifest.generated.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
 import { ruleOf } from '../../engine/tokens/verifier.ts';
-import type { OpenApiComponents } from './components.ts';
 import type { PathTemplate } from './path-templates.ts';
-import type { ResponseComponents } from './responses.ts';
+import type { OpenApiComponents, ResponseComponents } from './shared-components.ts';
 
 /** One method of one path of the document. */
 interface OperationPlace {

@@ -5,10 +5,9 @@ import type { RouteEntry } from '../../engine/manifest/manifest.generated.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
 import type { SlicedWork } from '../../engine/plan/sliced-work.ts';
-import { createOpenApiComponents } from './components.ts';
 import { type DescribedOperation, type DescribedRoute, describeOperation } from './operation.ts';
 import { createPathTemplates, describedMethods, type PathTemplate, type PathTemplates } from './path-templates.ts';
-import { createResponseComponents, REFUSAL_SCHEMA } from './responses.ts';
+import { createOpenApiComponents, createResponseComponents, REFUSAL_SCHEMA } from './shared-components.ts';
 
 /** Yields the JSON of an OpenAPI 3.1 document for the routes of a plan in chunks, which may be empty. */
 export function* streamOpenApi(planned: PlannedManifest, version: string): Generator<string> {

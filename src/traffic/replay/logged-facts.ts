@@ -5,8 +5,7 @@ import type { RateLimit, RateLimitStage } from '../../engine/rate-limits/rate-li
 import { stepOfRefusal } from '../../prove/testing/route-refusals.ts';
 import type { LoggedRequest } from '../access-log/logged-request.ts';
 import { UNDECIDED_REFUSALS, type UnknownReason, UPSTREAM_REFUSALS } from '../outcome.ts';
-import type { KeyedPaths } from './keyed-paths.ts';
-import type { RouteRules } from './route-rules.ts';
+import type { KeyedPaths, RouteRules } from './route-rules.ts';
 
 /** The manifest that wrote a log. */
 export interface LogManifest {

@@ -11,11 +11,10 @@ import type { LoggedRequest, LogLine } from '../access-log/logged-request.ts';
 import { type ComparisonResult, compareOutcomes } from '../compare-outcomes.ts';
 import { OutcomeComparison } from '../comparison.ts';
 import { forwardedOutcome, type Outcome, ownOutcome, refusedOutcome, thrownOutcome, UnknownFact } from '../outcome.ts';
-import { createKeyedPaths } from './keyed-paths.ts';
 import { type CounterEffects, isIn, LimitEffects } from './limit-effects.ts';
 import { createLoggedFacts, createRefusal, type LoggedFacts, type LogManifest } from './logged-facts.ts';
 import { LoggedSteps } from './logged-steps.ts';
-import { createRulesOf, type ReplaySide, type RouteRules } from './route-rules.ts';
+import { createKeyedPaths, createRulesOf, type ReplaySide, type RouteRules } from './route-rules.ts';
 import { createUnusedRoutes } from './unused-routes.ts';
 
 /** The lines of a log that another manifest wrote. */

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAdminClient } from '../../../src/cli/candidate/admin-client.ts';
 import { waitForRequests } from '../../../src/cli/candidate/wait.ts';
-import { parseFailOn } from '../../../src/cli/fail-on.ts';
+import { parseFailOn } from '../../../src/cli/change-formats.ts';
 import type { CandidateStatus } from '../../../src/traffic/candidate/candidate-control.ts';
 import { type GatewayWithAdmin, startGatewayWithAdmin } from '../../support/admin.ts';
 import { activeCandidate, changeGroup, comparisonOf, fakeCandidate, rejectedFile } from '../../support/candidate.ts';
