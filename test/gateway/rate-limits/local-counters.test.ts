@@ -204,3 +204,14 @@ it('keeps the requests of a worker counted that has ended, and leaves its room f
   expect(first.tables.get('limit')?.rows.sum('retained')).toBe(0);
   expect(first.count(limit, 'a').remaining).toBe(1);
 });
+
+it('gives each worker an equal part of the room for pending requests', () => {
+  const limit = limitOf({ requests: 3, periodMs: 86_400_000, burst: 3 }, FAILURES);
+  const memory = new SharedMemory();
+  const [first, second] = [0, 1].map((index) => new LocalCounters(() => 0, { index, count: 2, memory }));
+  for (const counters of [first, second]) counters?.activate([limit]);
+  const counts = Array.from({ length: PENDING_ENTRIES / 2 + 10 }, (_, index) => second?.count(limit, `value-${index}`));
+  for (const [index, counted] of counts.entries()) second?.release(limit, `value-${index}`, counted as never);
+  expect(second?.tables.get('limit')?.rows.sum('retained')).toBe(10);
+  expect(first?.count(limit, 'value-0').remaining).toBe(2);
+});

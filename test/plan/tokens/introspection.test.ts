@@ -131,6 +131,11 @@ describe('an unusable response makes the keys unavailable', () => {
   test.each<[string, Identity['respond']]>([
     ['HTML', (response) => sendJson(response, '<h1>hello</h1>', 200, 'text/html')],
     ['JSON with another media type', (response) => sendJson(response, GOOD, 200, 'text/plain')],
+    [
+      'JSON with two media types',
+      (response) =>
+        void response.writeHead(200, ['Content-Type', 'application/json', 'Content-Type', 'text/html']).end(GOOD),
+    ],
     ['a signed response', (response) => sendJson(response, GOOD, 200, 'application/token-introspection+jwt')],
     ['JSON without a media type', (response) => void response.end(GOOD)],
     ['an empty body', (response) => sendJson(response, '')],
