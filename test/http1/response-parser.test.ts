@@ -215,6 +215,7 @@ describe('ResponseParser', () => {
     'HTTP/1.1 200 OK\r\nno colon\r\nX',
     'HTTP/1.1 200 OK\r\nX: \0',
     'HTTP/1.1 999999 OK\r\n',
+    'x'.repeat(300),
   ])('rejects the beginning of an invalid head before its end: %j', (text) => {
     expect(parse([latin1(text)]).error).toBe('response_malformed');
   });

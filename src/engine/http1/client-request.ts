@@ -167,6 +167,8 @@ const PARTIAL_LINE = /^([^\0-\x20\x7f]*)(?: (?:[^\0-\x20\x7f]+(?: (.*))?)?)?$/s;
 /** Matches the origin, absolute and asterisk forms (RFC 9112 section 3.2). */
 const TARGET_START = /^(?:\/|[A-Za-z]+:\/\/|\*$)/;
 const VERSION_SHAPE = 'HTTP/0.0\r';
+/** Of a longer request line that is not complete, only the characters are checked. */
+const MAX_LINE_BYTES = 256;
 
 /** One empty line may precede a request (RFC 9112 section 2.2). */
 function withoutEmptyLine(text: string): string {
@@ -177,7 +179,7 @@ function withoutEmptyLine(text: string): string {
 export function checkRequestLine(start: string): MalformedPart | undefined {
   const text = withoutEmptyLine(start);
   if (text.endsWith('\n')) return LINE.test(text) ? undefined : 'request_line';
-  if (text === '\r') return undefined;
+  if (text === '\r' || start.length > MAX_LINE_BYTES) return undefined;
   const [match, method = '', version = ''] = PARTIAL_LINE.exec(text) ?? [];
   if (match === undefined || !VERSION_SHAPE.startsWith(version.replaceAll(/\d/g, '0'))) return 'request_line';
   const isKnown = text.length === method.length ? isMethodStart(method) : REQUEST_METHODS.has(method);

@@ -8,8 +8,8 @@ const SHORT_HEAD_BYTES = 4_096;
 const EMPTY_LINE_BYTES = 2;
 /** Matches bytes that occur in a head. The first one may end a line that was checked before. */
 const HEAD_TEXT = /^\n?[\t\x20-\x7e\x80-\xff]*(?:\r\n[\t\x20-\x7e\x80-\xff]*)*\r?$/;
-/** Of a longer first line that is not complete, only the characters are checked. */
-const MAX_LINE_BYTES = 256;
+/** Of a first line that is not complete, this much is checked again with each read. */
+const LINE_START_BYTES = 257;
 /** Enough to show the method of a request. */
 export const START_BYTES = 12;
 
@@ -76,8 +76,7 @@ export class HeadReader {
     const isFirstLine = this.#checked === 0;
     if (isFirstLine) {
       const end = all.indexOf('\n', Math.max(before, EMPTY_LINE_BYTES)) + 1;
-      const isChecked = end > 0 || all.length <= MAX_LINE_BYTES;
-      const malformed = isChecked ? this.#checkFirstLine(all.toString('latin1', 0, end || all.length)) : undefined;
+      const malformed = this.#checkFirstLine(all.toString('latin1', 0, end || LINE_START_BYTES));
       if (malformed !== undefined) return malformed;
     }
     const from = Math.max(0, before - 1);
