@@ -103,6 +103,16 @@ describe('a WebSocket handshake', () => {
     wire.end();
   });
 
+  it('shows that the endpoint is healthy', async () => {
+    const other = await startGateway(manifest(ROUTES, { up: upstream.url, jwks: issuer.jwksUrl }));
+    const wire = await Wire.open(other.port);
+    wire.write(keepAliveHead('GET /open HTTP/1.1', ...HANDSHAKE));
+    expect((await wire.message()).status).toBe(101);
+    expect(other.gateway.upstreams).toMatchObject([{ health: 'healthy' }]);
+    wire.end();
+    await other.close();
+  });
+
   it.each([
     'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
     'sec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==',

@@ -143,7 +143,7 @@ export abstract class UpstreamExchange implements QueuedRequest, UpstreamRequest
       breaker.recordResponse();
     }
     this.#status = status;
-    if (status >= 200) observed.recordResponse(status, this.client);
+    if (status >= 200 || status === 101) observed.recordResponse(status, this.client);
   }
 
   /** The response is complete, or the connection has become a tunnel. @param tunnel counts as a connection until it closes */
