@@ -108,6 +108,13 @@ describe('a client connection', () => {
   });
 });
 
+it('an idle client connection keeps no trailers of its last request', () => {
+  const socket = new TestSocket();
+  const connection = new TestConnection(socket);
+  socket.emit('data', Buffer.from('POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\nX: y\r\n\r\n'));
+  expect([connection.isIdle, connection.requests.length, connection.trailers]).toEqual([true, 1, []]);
+});
+
 describe('a head reader', () => {
   const START = 'GET / HTTP/1.1\r\n';
   it.each<[string, (size: number) => string]>([

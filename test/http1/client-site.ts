@@ -58,6 +58,11 @@ export class TestConnection extends ClientConnection {
     };
   }
 
+  /** The trailers in memory. */
+  get trailers(): readonly string[] {
+    return this.body.trailers.headers;
+  }
+
   protected get limits(): ClientConnectionLimits {
     return LIMITS;
   }

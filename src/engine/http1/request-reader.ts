@@ -213,7 +213,11 @@ export abstract class RequestReader implements ResponseConnection, PacedSource, 
     }
     if (data.length > 0) request?.receive(data);
     if (body.chunkCount > 0) this.#pace.add(body.chunkCount, body.end - start);
-    if (body.isComplete) request?.complete();
+    if (body.isComplete) {
+      // Drops the trailers, which the gateway does not forward: an idle connection would keep them in memory.
+      body.begin(0);
+      request?.complete();
+    }
     return body.end;
   }
 
