@@ -115,7 +115,7 @@ async function falseWitness(
   const { property } = proof;
   for (const { rule, witness } of resultsOf(proof).shown) {
     const request = witness?.request;
-    const kind = `${property} ${rule}`;
+    const kind = `${property} ${rule}${request?.role === undefined ? ' of nobody' : ''}`;
     if (request === undefined || unseen.test(kind)) continue;
     counts.witnesses += 1;
     let isShown = false;

@@ -44,14 +44,16 @@ it('a proof agrees with the model on random requests to manifests with all setti
         outcomeOf(sides[0], decide(sides[0], lines)),
         outcomeOf(sides[1], decide(sides[1], lines)),
       ];
+      // Nor does another name of the gateway in `Via`.
+      if (before.seen['code'] === 'loop_detected') continue;
       yield { request: { ...request, headers: lines, body }, before, now };
     }
   };
-  // The model does not have the responses of upstreams, and not all headers of the others.
+  // The model does not have the responses of upstreams, such as those of logins with roles, and not all headers of the others.
   const comparison = {
     decidersOf,
     requests,
-    unseen: /^equivalent|login-|cors-|websocket-opened|token-|trusted-proxies/,
+    unseen: /^equivalent|login-|role-widened of nobody|cors-|websocket-opened|token-|trusted-proxies/,
   };
   const counts = await expectTrueProofs(COUNT, changeOf, comparison, SEED * 1_000_000);
   console.log(JSON.stringify(counts));

@@ -50,7 +50,9 @@ export function createConfirmation(old: DiffSide, next: DiffSide, property: 'no-
     const text = `${was.text} before, and now ${is.text}`;
     if (property === 'equivalent') return isOther ? text : undefined;
     if (rule === 'cors-widened') return newPermission(String(path[1]), was, is);
-    if (HEADER_RULES.test(rule)) return is.isServed && isOther ? text : undefined;
+    // The response may differ because of another change.
+    if (HEADER_RULES.test(rule))
+      return is.isServed && !isDeepStrictEqual(was.seen['upstream'], is.seen['upstream']) ? text : undefined;
     return is.isServed && (!was.isServed || was.target !== is.target) ? text : undefined;
   }
 

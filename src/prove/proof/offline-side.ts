@@ -32,7 +32,7 @@ export interface SideOutcome {
   /** The permissions of pages of other origins, each with its header: `Access-Control-Allow-Methods: PUT`. */
   readonly permissions: ReadonlySet<string>;
   /** Everything that the client and the upstream see, without ids and dates. */
-  readonly seen: unknown;
+  readonly seen: Readonly<Record<string, unknown>>;
 }
 
 /** Runs requests with a manifest, without a network. */

@@ -27,14 +27,16 @@ function requestsOf(sides: DiffContext, headers: readonly string[]): DiffRequest
   return pairsOf(sides).flatMap((pair) => forwardedWitness(pair, headers)?.request ?? []);
 }
 
-/** Returns requests of a caller who has another text in each claim that is forwarded, and of one without these claims. */
+/** Returns requests of a caller who has another text in each claim that is forwarded, of one without these claims, and of one who sends the headers. */
 export function claimRequests(pair: MatchedRoutePair): readonly DiffRequest[] {
   const request = forwardedWitness(pair)?.request;
   const token = request && validToken(pair, request);
   if (request === undefined || token === undefined) return [];
   const headers = [pair.from, pair.to].flatMap(({ entry, side }) => claimHeadersOf(entry, side.manifest.auth?.forward));
   const claims = headers.map(({ claim }) => nestValue(claim, claim.replaceAll('/', ' ').trim()));
-  return [Object.assign({}, ...claims, token), token].map((one) => ({ ...request, token: one }));
+  const requests = [Object.assign({}, ...claims, token), token].map((one) => ({ ...request, token: one }));
+  const sent = headers.flatMap(({ name }) => [name, 'sent']);
+  return [...requests, withHeaders({ ...request, token }, sent)];
 }
 
 /** Returns requests and preflights of a page. Unless the origins changed, both manifests allow its origin. */
