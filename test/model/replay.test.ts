@@ -1,12 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { replayLines } from '../candidate/replay/replayed-traffic.ts';
-import { PUBLIC_ALL } from '../support/gateway.ts';
 import { cases, SEED } from '../support/runs.ts';
-import { type Site, startSite } from '../support/site.ts';
+import type { Site } from '../support/site.ts';
 import { type ComparedDecision, decisionOfModel, loadCase } from './compared-decisions.ts';
 import { type CaseRequest, isWholeRequest, type Json, RandomCases, randomOf } from './random-case.ts';
-import { localized, sendCase } from './sent-cases.ts';
+import { localized, sendCase, startSilentSite } from './sent-cases.ts';
 import { shrink } from './shrink.ts';
 
 const REQUESTS = cases(10_000);
@@ -14,9 +13,7 @@ const PER_PAIR = 20;
 
 let site: Site;
 beforeAll(async () => {
-  site = await startSite(PUBLIC_ALL);
-  // Responses of logins without a token.
-  site.respond = (_request, response) => void response.end();
+  site = await startSilentSite();
 });
 afterAll(() => site.close());
 

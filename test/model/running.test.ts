@@ -1,20 +1,17 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { explain } from '../../src/prove/explain/explain-request.ts';
-import { PUBLIC_ALL } from '../support/gateway.ts';
 import { cases, SEED } from '../support/runs.ts';
-import { type Site, startSite } from '../support/site.ts';
+import type { Site } from '../support/site.ts';
 import { decisionOfModel, loadCase } from './compared-decisions.ts';
 import { type Json, RandomCases, randomOf } from './random-case.ts';
-import { localized, sendCase } from './sent-cases.ts';
+import { localized, sendCase, startSilentSite } from './sent-cases.ts';
 
 const REQUESTS = cases(4_000);
 const PER_MANIFEST = 20;
 
 let site: Site;
 beforeAll(async () => {
-  site = await startSite(PUBLIC_ALL);
-  // Responses of logins without a token.
-  site.respond = (_request, response) => void response.end();
+  site = await startSilentSite();
 });
 afterAll(() => site.close());
 

@@ -1,10 +1,18 @@
 import type { OfflineRequest } from '../../src/prove/offline/request-bytes.ts';
 import { requestBytes } from '../../src/prove/offline/request-bytes.ts';
+import { PUBLIC_ALL } from '../support/gateway.ts';
 import { sendRequest } from '../support/raw.ts';
-import { eventually, type Site } from '../support/site.ts';
+import { eventually, type Site, startSite } from '../support/site.ts';
 import type { RecordedRequest } from '../support/upstream.ts';
 import { offlineRequest } from './compared-decisions.ts';
 import type { CaseRequest, Json } from './random-case.ts';
+
+/** Starts a site whose upstream responds without a body: no login has a token. */
+export async function startSilentSite(): Promise<Site> {
+  const site = await startSite(PUBLIC_ALL);
+  site.respond = (_request, response) => void response.end();
+  return site;
+}
 
 /** Returns the manifest with the addresses of a site. Both upstreams are one server. */
 export function localized(manifest: Json, { issuer, upstream }: Site): Json {

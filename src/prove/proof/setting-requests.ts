@@ -27,7 +27,7 @@ function requestsOf(sides: DiffContext, headers: readonly string[]): DiffRequest
   return pairsOf(sides).flatMap((pair) => forwardedWitness(pair, headers)?.request ?? []);
 }
 
-/** Returns requests of a caller who has another text in each claim that is forwarded, of one without these claims, and of one who sends the headers. */
+/** Returns requests with another text in each forwarded claim, without these claims, and with the headers sent by the client. */
 export function claimRequests(pair: MatchedRoutePair): readonly DiffRequest[] {
   const request = forwardedWitness(pair)?.request;
   const token = request && validToken(pair, request);
