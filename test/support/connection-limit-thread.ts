@@ -61,7 +61,7 @@ export function runConnectionLimit({ index, count, limit, rounds, buffer }: Limi
     isIdle = false;
     connections.ownIdle = 0;
     Atomics.sub(open, 0, 1);
-    if (connections.close(true)) notify();
+    if (connections.close()) notify();
   };
   const waitForRoom = (): boolean => {
     waiting.tryAdd(Number.POSITIVE_INFINITY);
@@ -72,7 +72,7 @@ export function runConnectionLimit({ index, count, limit, rounds, buffer }: Limi
       if (Atomics.wait(bells, index, bell, LOST_MS) === 'timed-out') return false;
     }
     waiting.remove();
-    if (connections.returnGrants()) notify();
+    if (connections.hasRoomElsewhere) notify();
     return true;
   };
   let heard = 0;
@@ -84,10 +84,9 @@ export function runConnectionLimit({ index, count, limit, rounds, buffer }: Limi
     for (let step = (round * 7919 + index) % 997; step > 0; step -= 1) Atomics.load(open, 0);
     served += 1;
     isIdle = true;
-    connections.ownIdle = 1;
-    if (connections.shouldYield()) close();
+    if (connections.shouldYield(1)) close();
     const bell = Atomics.load(bells, index);
-    if (bell !== heard && isIdle && connections.shouldYield()) close();
+    if (bell !== heard && isIdle && connections.shouldYield(1)) close();
     heard = bell;
     // Without it, a worker that never waits keeps its connection.
     if (round % 50 === 49 && isIdle) close();

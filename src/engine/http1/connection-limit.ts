@@ -33,6 +33,11 @@ export class WaitingRequests {
     return total;
   }
 
+  /** The requests of this worker. */
+  get own(): number {
+    return this.of(this.#own);
+  }
+
   of(worker: number): number {
     return Atomics.load(this.#counts, worker);
   }
@@ -69,15 +74,13 @@ const STRIDE = 16;
 const OPEN = 0;
 /** Connections without an exchange. */
 const IDLE = 1;
-/** Connections that this worker may open, because another one has closed a connection for it. */
-const GRANTED = 2;
 
 /** Workers that need a connection equally pass it on after this time. A connection for each request would cost more. */
 const TURN_MS = 20;
 
 export interface ConnectionLimitMemory {
   readonly counts: Int32Array;
-  /** The worker that is first among equals when a connection is passed on. */
+  /** The worker that is first among those with as many connections. */
   readonly turn: Int32Array;
   /** When the latest connection was passed on. */
   readonly turnedAt: Float64Array;
@@ -89,8 +92,8 @@ export function connectionLimitMemory(parts: BufferParts, workers: number): Conn
 }
 
 /**
- * Limits the connections of all workers to one server. A worker that closes a connection grants its room to the worker with
- * waiting requests that has the fewest connections. Only that worker can use the room, or return it.
+ * Limits the connections of all workers to one server. Spare room belongs to the worker with waiting requests that has the fewest
+ * connections, so the worker that closes a connection for another one cannot use the room before it.
  */
 export class ConnectionLimit {
   readonly #limit: number;
@@ -99,8 +102,6 @@ export class ConnectionLimit {
   readonly #own: number;
   readonly #workers: number;
   readonly #others: readonly number[];
-  /** True if this worker left spare room to its own queue, although others wait too. */
-  #hasLeftRoom = false;
 
   constructor(limit: number, waiting: WaitingRequests, memory: ConnectionLimitMemory, worker: WorkerPlace) {
     this.#limit = limit;
@@ -127,9 +128,11 @@ export class ConnectionLimit {
     Atomics.store(this.#memory.counts, this.#own * STRIDE + IDLE, count);
   }
 
-  /** True if this worker may open a connection. */
+  /** True if this worker may open a connection: there is more room than the workers before it wait for. */
   get hasRoom(): boolean {
-    return this.#count(this.#own, GRANTED) > 0 || this.#hasSpare;
+    let room = this.#limit - this.open;
+    for (const worker of this.#others) if (this.#isBefore(worker, this.#own)) room -= this.#waiting.of(worker);
+    return room > 0;
   }
 
   /** True if another worker has a connection without an exchange. */
@@ -137,107 +140,69 @@ export class ConnectionLimit {
     return this.#others.some((worker) => this.#count(worker, IDLE) > 0);
   }
 
-  /** Returns true, once, if this worker left room to its own queue that another one can use, which must then be notified. */
-  checkUnclaimed(): boolean {
-    if (!this.#hasLeftRoom) return false;
-    this.#hasLeftRoom = false;
-    return this.#isWantedElsewhere && this.#hasSpare;
+  /** True if there is room for a request that waits in another worker, which must be notified if the room was reserved before. */
+  get hasRoomElsewhere(): boolean {
+    return this.#waiting.total > this.#waiting.own && this.open < this.#limit;
   }
 
   /** Counts a new connection of this worker. Returns false if there is no room for it. */
   tryOpen(): boolean {
     return this.#waiting.lock.run(() => {
-      if (this.#count(this.#own, GRANTED) > 0) this.#add(this.#own, GRANTED, -1);
-      else if (!this.#hasSpare) return false;
-      this.#add(this.#own, OPEN, 1);
+      if (!this.hasRoom) return false;
+      Atomics.add(this.#memory.counts, this.#own * STRIDE + OPEN, 1);
       return true;
     });
   }
 
+  /** Gives back the room of a closed connection. Returns true if other workers may need it, which must then be notified. */
+  close(): boolean {
+    Atomics.sub(this.#memory.counts, this.#own * STRIDE + OPEN, 1);
+    return this.hasRoomElsewhere;
+  }
+
   /**
-   * Gives back the room of a closed connection. Returns true if another worker got it, which must then be notified.
+   * True if a connection without an exchange should be closed for another worker, even if requests of this worker wait for it.
    *
-   * @param isForOthers false if this worker serves its own queue next
+   * @param idle the connections of this worker without an exchange
    */
-  close(isForOthers: boolean): boolean {
-    return this.#waiting.lock.run(() => {
-      this.#add(this.#own, OPEN, -1);
-      return this.#grant(isForOthers ? this.#own : undefined);
-    });
-  }
-
-  /** True if a connection without an exchange should be closed for another worker, even if requests of this worker wait for it. */
-  shouldYield(): boolean {
-    if (!this.#isWantedElsewhere || this.#hasSpare) return false;
-    return this.#waiting.lock.run(() => {
-      const next = this.#neediest(this.#own);
-      if (next === undefined) return false;
-      if (this.#waiting.of(this.#own) === 0) return true;
-      const difference = this.#held(this.#own) - 1 - this.#held(next);
-      return difference > 0 || (difference === 0 && sharedNow() - (this.#memory.turnedAt[0] as number) >= TURN_MS);
-    });
-  }
-
-  /** Returns the room that was granted to this worker and that it does not use. Returns false if there is none. */
-  returnGrants(): boolean {
-    if (this.#count(this.#own, GRANTED) === 0) return false;
-    return this.#waiting.lock.run(() => Atomics.exchange(this.#memory.counts, this.#own * STRIDE + GRANTED, 0) > 0);
+  shouldYield(idle: number): boolean {
+    this.ownIdle = idle;
+    if (this.#others.length === 0) return false;
+    const { total, own } = this.#waiting;
+    const spare = this.#limit - this.open;
+    const next = this.#next;
+    if (next === undefined || total - own <= spare) return false;
+    const { turn, turnedAt } = this.#memory;
+    const now = sharedNow();
+    const difference = this.#count(this.#own, OPEN) - 1 - this.#count(next, OPEN) - spare;
+    const isTurnOver = difference > 0 || (difference === 0 && now - (turnedAt[0] as number) >= TURN_MS);
+    if (own > 0 && !isTurnOver) return false;
+    turn[0] = next;
+    turnedAt[0] = now;
+    return true;
   }
 
   /** Gives back everything that a worker held which ended. */
   forget(worker: number): void {
-    this.#waiting.lock.run(() => {
-      for (const field of [OPEN, IDLE, GRANTED]) Atomics.store(this.#memory.counts, worker * STRIDE + field, 0);
-      this.#grant();
-    });
+    for (const field of [OPEN, IDLE]) Atomics.store(this.#memory.counts, worker * STRIDE + field, 0);
   }
 
-  get #isWantedElsewhere(): boolean {
-    for (const worker of this.#others) if (this.#isWanting(worker)) return true;
-    return false;
+  /** The other worker with waiting requests that gets spare room first. */
+  get #next(): number | undefined {
+    let next: number | undefined;
+    for (const worker of this.#others)
+      if (this.#waiting.of(worker) > 0 && (next === undefined || this.#isBefore(worker, next))) next = worker;
+    return next;
   }
 
-  get #hasSpare(): boolean {
-    let used = 0;
-    for (let worker = 0; worker < this.#workers; worker += 1) used += this.#held(worker);
-    return used < this.#limit;
+  /** True if a worker has fewer connections than another one, or as many and its turn comes earlier. */
+  #isBefore(worker: number, other: number): boolean {
+    const difference = this.#count(worker, OPEN) - this.#count(other, OPEN);
+    return difference < 0 || (difference === 0 && this.#turnOf(worker) < this.#turnOf(other));
   }
 
-  /** Grants spare room while a worker needs it. Returns true if another worker got some. */
-  #grant(except?: number): boolean {
-    let isGranted = false;
-    while (this.#hasSpare) {
-      const next = this.#neediest(except);
-      // This worker finds the spare room when it serves its own queue.
-      if (next === this.#own) this.#hasLeftRoom = true;
-      if (next === undefined || next === this.#own) break;
-      this.#add(next, GRANTED, 1);
-      this.#memory.turn[0] = next + 1;
-      this.#memory.turnedAt[0] = sharedNow();
-      isGranted = true;
-    }
-    return isGranted;
-  }
-
-  /** Returns the worker with waiting requests that holds the least; among equals the next one in turn. */
-  #neediest(except?: number): number | undefined {
-    const turn = this.#memory.turn[0] as number;
-    let neediest: number | undefined;
-    for (let step = 0; step < this.#workers; step += 1) {
-      const worker = (turn + step) % this.#workers;
-      if (worker === except || !this.#isWanting(worker)) continue;
-      if (neediest === undefined || this.#held(worker) < this.#held(neediest)) neediest = worker;
-    }
-    return neediest;
-  }
-
-  #isWanting(worker: number): boolean {
-    const waiting = this.#waiting.of(worker);
-    return waiting > 0 && waiting > this.#count(worker, GRANTED);
-  }
-
-  #held(worker: number): number {
-    return this.#count(worker, OPEN) + this.#count(worker, GRANTED);
+  #turnOf(worker: number): number {
+    return (worker - (this.#memory.turn[0] as number) + this.#workers) % this.#workers;
   }
 
   #sum(field: number): number {
@@ -248,10 +213,6 @@ export class ConnectionLimit {
 
   #count(worker: number, field: number): number {
     return Atomics.load(this.#memory.counts, worker * STRIDE + field);
-  }
-
-  #add(worker: number, field: number, amount: number): void {
-    Atomics.add(this.#memory.counts, worker * STRIDE + field, amount);
   }
 }
 

@@ -18,8 +18,8 @@ interface ConnectionPoolOptions {
   readonly limit?: ConnectionLimit;
   /** Shared with the pools for other servers. */
   readonly budget?: ConnectionBudget;
-  /** Called when the room of a closed connection was granted to another worker, which must be notified. */
-  readonly onGranted?: () => void;
+  /** Called when other workers may need the room of a closed connection, and must be notified. */
+  readonly onRoom?: () => void;
 }
 
 /** The connections to one server, up to a limit. Reuses the most recently used one first, so that the others can expire. */
@@ -27,7 +27,7 @@ export class ConnectionPool {
   readonly #connectionOptions: Omit<UpstreamConnectionOptions, 'isForTunnel'>;
   readonly #limit: ConnectionLimit;
   readonly #budget: ConnectionBudget | undefined;
-  readonly #onGranted: () => void;
+  readonly #onRoom: () => void;
   readonly #all = new Set<UpstreamConnection>();
   /** The longest idle connection comes first. */
   readonly #idle: UpstreamConnection[] = [];
@@ -35,12 +35,12 @@ export class ConnectionPool {
 
   constructor(dial: Dial, limits: ConnectionLimits, options: ConnectionPoolOptions = {}) {
     const { connectionLimit, responseTimeoutMs, idleTimeoutMs, responseHeadLimitBytes } = limits;
-    const { limit = privateConnectionLimit(connectionLimit), budget, onGranted = () => undefined } = options;
-    const onClosed = (connection: UpstreamConnection) => this.#remove(connection, true);
+    const { limit = privateConnectionLimit(connectionLimit), budget, onRoom = () => undefined } = options;
+    const onClosed = (connection: UpstreamConnection) => this.#remove(connection);
     this.#connectionOptions = { dial, responseTimeoutMs, idleTimeoutMs, responseHeadLimitBytes, onClosed };
     this.#limit = limit;
     this.#budget = budget;
-    this.#onGranted = onGranted;
+    this.#onRoom = onRoom;
     budget?.add(this);
   }
 
@@ -64,7 +64,7 @@ export class ConnectionPool {
         this.#limit.ownIdle = this.#idle.length;
         return connection;
       }
-      this.#discardIdle(connection);
+      this.discard(connection);
     }
     return this.open(false);
   }
@@ -91,34 +91,32 @@ export class ConnectionPool {
       this.discard(connection);
       return;
     }
-    this.#idle.push(connection);
-    this.#limit.ownIdle = this.#idle.length;
-    // Only now: another worker that waits from now on sees an idle connection and requests it.
-    if (this.#limit.shouldYield()) this.#discardIdle(connection);
+    // Another worker that waits from now on sees an idle connection and requests it.
+    if (this.#limit.shouldYield(this.#idle.push(connection))) this.discard(connection);
     else this.#sweeper ??= setInterval(() => this.#sweep(), SWEEP_MS).unref();
   }
 
-  /** Takes back a connection that failed or became a tunnel, and closes it. The caller then serves waiting requests. */
+  /** Closes a connection. The socket closes first, so that another worker opens its connection after that. */
   discard(connection: UpstreamConnection): void {
     connection.destroy();
-    this.#remove(connection, false);
+    this.#remove(connection);
   }
 
   /** Closes the connection that has been idle longest, if any. */
   closeIdle(): void {
     const [oldest] = this.#idle;
-    if (oldest !== undefined) this.#discardIdle(oldest);
+    if (oldest !== undefined) this.discard(oldest);
   }
 
   /** Closes idle connections as long as other workers need their room. */
   yieldIdle(): void {
-    while (this.#idle.length > 0 && this.#limit.shouldYield()) this.closeIdle();
+    while (this.#idle.length > 0 && this.#limit.shouldYield(this.#idle.length)) this.closeIdle();
   }
 
   /** Closes all connections, including those that carry an exchange. */
   close(): void {
     clearInterval(this.#sweeper);
-    for (const connection of [...this.#all]) this.#discardIdle(connection);
+    for (const connection of [...this.#all]) this.discard(connection);
     this.#budget?.remove(this);
   }
 
@@ -129,23 +127,17 @@ export class ConnectionPool {
     return connection;
   }
 
-  /** The socket closes first, so that another worker opens its connection after that. */
-  #discardIdle(connection: UpstreamConnection): void {
-    connection.destroy();
-    this.#remove(connection, true);
-  }
-
-  #remove(connection: UpstreamConnection, isForOthers: boolean): void {
+  #remove(connection: UpstreamConnection): void {
     if (!this.#all.delete(connection)) return;
     const index = this.#idle.indexOf(connection);
     if (index !== -1) this.#idle.splice(index, 1);
     this.#limit.ownIdle = this.#idle.length;
     this.#budget?.onClosed();
-    if (this.#limit.close(isForOthers)) this.#onGranted();
+    if (this.#limit.close()) this.#onRoom();
   }
 
   #sweep(): void {
-    for (const connection of this.#idle.filter(({ isStale }) => isStale)) this.#discardIdle(connection);
+    for (const connection of this.#idle.filter(({ isStale }) => isStale)) this.discard(connection);
     if (this.#idle.length > 0) return;
     clearInterval(this.#sweeper);
     this.#sweeper = undefined;

@@ -32,7 +32,7 @@ export interface EndpointOwner {
   readonly waiting: WaitingRequests;
   /** Receives the changes that this worker notices first. */
   onEvent(endpoint: string, event: EndpointEvent, reason?: string): void;
-  /** Called when the other workers must look at the memory, because this one granted them connections. */
+  /** Called when the other workers must look at the memory, because there is room for their requests. */
   notifyWorkers(): void;
 }
 
@@ -70,7 +70,7 @@ export class LiveEndpoint {
     this.url = endpoint.label;
     this.host = ['client', 'upstream'].includes(upstream.host) ? hostHeaderOf(endpoint.url) : upstream.host;
     this.connections = limit;
-    this.pool = new ConnectionPool(dial, upstream, { limit, budget, onGranted: () => owner.notifyWorkers() });
+    this.pool = new ConnectionPool(dial, upstream, { limit, budget, onRoom: () => owner.notifyWorkers() });
     this.abandoned = new WorkerCounter(memory.abandoned, worker);
     this.#owner = owner;
     this.#hostName = hostOf(endpoint.url);

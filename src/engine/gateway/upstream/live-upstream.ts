@@ -78,7 +78,7 @@ export class LiveUpstream implements EndpointOwner {
    */
   acquire(request: QueuedRequest, failed?: LiveEndpoint): void {
     if (failed !== undefined) this.#retries.add(1);
-    // Another worker may have granted connections to the requests that wait.
+    // Another worker may have closed a connection.
     if (this.#queue.size > 0) this.#startWaiting();
     const assigned = this.#assign(request, failed);
     if (assigned === 'full') this.#enqueue(request);
@@ -89,14 +89,12 @@ export class LiveUpstream implements EndpointOwner {
   /** Starts waiting requests for as long as the next one has room. Called when a connection or an endpoint is free again. */
   dispatch(): void {
     if (this.#queue.size > 0) this.#startWaiting();
-    if (this.context.worker.count > 1) this.#offerRoom();
     this.#onProgress?.();
   }
 
-  /** Another worker has changed the state of an endpoint, granted connections to this one, or needs some. */
+  /** Another worker has changed the state of an endpoint, has room for requests of this one, or needs some. */
   onNews(): void {
     this.#startWaiting();
-    this.#returnGrants();
     for (const { pool } of this.#endpoints) pool.yieldIdle();
     this.#onProgress?.();
   }
@@ -208,29 +206,16 @@ export class LiveUpstream implements EndpointOwner {
       const assigned = this.#assign(next);
       if (assigned === 'full') return;
       this.#queue.dequeue();
+      this.#onLeft();
       if (assigned === 'unavailable') next.refuse(noEndpoint());
       else next.start(assigned);
     }
   }
 
-  /** Lets other workers know of room that this one does not use. */
-  #offerRoom(): void {
-    let isUnclaimed = false;
-    for (const { connections } of this.#endpoints) isUnclaimed = connections.checkUnclaimed() || isUnclaimed;
-    if (!this.#returnGrants() && isUnclaimed) this.notifyWorkers();
-  }
-
-  /** Returns room that other workers granted to this one and that it does not use. */
-  #returnGrants(): boolean {
-    let hasReturned = false;
-    for (const { connections } of this.#endpoints) hasReturned = connections.returnGrants() || hasReturned;
-    if (hasReturned) this.notifyWorkers();
-    return hasReturned;
-  }
-
-  /** A request has left the queue without a connection. */
+  /** A request has left the queue. The room that it waited for may now be that of another worker. */
   #onLeft(): void {
-    if (this.#queue.size === 0) this.#returnGrants();
+    if (this.#endpoints.some((endpoint) => endpoint.connections.hasRoomElsewhere && endpoint.isAvailableTo()))
+      this.notifyWorkers();
     this.#onProgress?.();
   }
 
