@@ -136,6 +136,7 @@ describe('a request', () => {
   it('tells a reader that comes after the client has left', () => {
     const request = parseRequest('POST / HTTP/1.1\r\nContent-Length: 10\r\n', {
       updateReads: () => {},
+      parseBody: () => {},
     }) as ClientRequest;
     request.receive(Buffer.from('half'));
     request.close();
@@ -148,9 +149,26 @@ describe('a request', () => {
     expect(events).toEqual(['close']);
   });
 
+  it('gives its reader at once a body that came with the head', () => {
+    const socket = new TestSocket();
+    const events: string[] = [];
+    new TestConnection(socket, (request) => {
+      request.readBody({
+        onBodyData: (bytes) => void events.push(`data ${bytes}`),
+        onBodyEnd: () => void events.push('end'),
+        onBodyClose: () => void events.push('close'),
+      });
+      events.push('read');
+    });
+    socket.emit('data', Buffer.from(`POST / HTTP/1.1\r\n${HOST}Content-Length: 3\r\n\r\nabcGET`));
+    expect(events).toEqual(['data abc', 'end', 'read']);
+    socket.destroy();
+  });
+
   it('is read without a pause once its body is discarded', () => {
     const request = parseRequest('POST / HTTP/1.1\r\nContent-Length: 10\r\n', {
       updateReads: () => {},
+      parseBody: () => {},
     }) as ClientRequest;
     request.discardBody();
     request.pause();

@@ -1,10 +1,10 @@
-import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { UpstreamConnection } from '../../src/engine/http1/upstream-connection.ts';
 import type { ResponseSink, UpstreamRequest } from '../../src/engine/http1/upstream-request.ts';
 import { MemorySocket } from '../../src/prove/offline/memory-socket.ts';
+import { TestUpload } from './test-upload.ts';
 
 const FRAMED = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 const CHUNKED = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n';
@@ -52,7 +52,7 @@ interface ExchangeEvents {
   readonly events: string[];
   isOver: boolean;
   /** `null` unless the body is streamed. */
-  readonly body: Readable | null;
+  readonly body: TestUpload | null;
 }
 
 class Run {
@@ -61,7 +61,7 @@ class Run {
   readonly #near: MemorySocket;
   readonly #upstream: MemorySocket;
   readonly #connection: UpstreamConnection;
-  #body: Readable | undefined;
+  #body: TestUpload | undefined;
 
   constructor() {
     const [near, upstream] = MemorySocket.pair();
@@ -96,8 +96,8 @@ class Run {
     if (upstreamEnds === 'end') this.#upstream.end();
     if (upstreamEnds === 'reset') this.#upstream.resetAndDestroy();
     if (body === 'piece') this.#body?.push('a');
-    if (body === 'end') this.#body?.push(null);
-    if (body === 'fault') this.#body?.destroy(new Error('unfit'));
+    if (body === 'end') this.#body?.end();
+    if (body === 'fault') this.#body?.refuse();
     if (control === 'pause') this.#connection.pause();
     if (control === 'resume') this.#connection.resume();
     if (control === 'abort') this.#abort();
@@ -119,8 +119,7 @@ class Run {
   }
 
   #send(kind: string): void {
-    const body = kind === 'stream' ? new Readable({ read: () => undefined }) : null;
-    body?.on('error', () => undefined);
+    const body = kind === 'stream' ? new TestUpload() : null;
     this.#body = body ?? undefined;
     const request: UpstreamRequest = {
       method: kind === 'stream' ? 'POST' : kind === 'handshake' ? 'GET' : kind,
@@ -170,7 +169,7 @@ it('each exchange ends once, and a connection is idle only after a complete resp
       await run.finish();
       for (const { events, isOver, body } of run.all) {
         expect(isOver).toBe(true);
-        if (events.includes('begin')) expect(body?.destroyed).not.toBe(false);
+        if (events.includes('begin')) expect(body?.isOver).not.toBe(false);
         outcomes.add(events.at(-1) as string);
       }
       expect([run.isIdle, run.isClosed]).toEqual([false, true]);

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
-import { Readable } from 'node:stream';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createDial } from '../../src/engine/http1/dial.ts';
 import { UpstreamConnection } from '../../src/engine/http1/upstream-connection.ts';
@@ -10,6 +9,7 @@ import { manifest, PUBLIC_ALL, worldOf } from '../support/gateway.ts';
 import { pause, turns } from '../support/pause.ts';
 import { eventually } from '../support/site.ts';
 import { type RawUpstream, startRawUpstream } from '../support/upstream.ts';
+import { TestUpload } from './test-upload.ts';
 
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 
@@ -206,26 +206,27 @@ describe('UpstreamConnection between exchanges', () => {
 describe('UpstreamConnection with a streamed request body', () => {
   it('sends head and body in one write if the body is available', async () => {
     const { send, received, reads } = await open();
-    send({ ...POST, body: Readable.from([Buffer.from('abc')]) });
+    send({ ...POST, body: new TestUpload('abc') });
     await eventually('the request arrives', () => received().endsWith('abc'));
     expect(reads()).toBe(1);
   });
 
   it('sends the head at once if the client is slow, and accepts a response before the body', async () => {
     const { send, upstreamSocket, received } = await open();
-    const body = new Readable({ read: () => undefined });
+    const body = new TestUpload();
     const events = send({ ...POST, body });
     const socket = await upstreamSocket();
     await eventually('the head arrives', () => received().endsWith('\r\n\r\n'));
     socket.write(OK);
     await eventually('the response is complete', () => events.includes('end'));
     expect(events).toEqual(['begin', 'head 200', 'data ok', 'end']);
-    expect(body.destroyed).toBe(true);
+    expect(body.isOver).toBe(true);
   });
 
   it('sends nothing if the body fails before its first byte', async () => {
     const { send, upstreamSocket, received } = await open();
-    const body = new Readable({ read: () => void body.destroy(new Error('unfit')) });
+    const body = new TestUpload('abc');
+    body.onBodyData = () => body.refuse();
     const events = send({ ...POST, body });
     const socket = await upstreamSocket();
     await eventually('the exchange fails', () => socket.destroyed);
@@ -237,7 +238,7 @@ describe('UpstreamConnection with a streamed request body', () => {
     ['shorter', ['a']],
   ])('never sends a complete body that is %s than announced', async (_case, chunks) => {
     const { send, upstreamSocket, received } = await open();
-    const events = send({ ...POST, body: Readable.from(chunks.map((chunk) => Buffer.from(chunk))) });
+    const events = send({ ...POST, body: new TestUpload(...chunks) });
     const socket = await upstreamSocket();
     await eventually('the exchange fails', () => socket.destroyed);
     expect(events).toEqual(['begin', 'request_malformed']);
@@ -259,14 +260,14 @@ describe('time limits of UpstreamConnection', () => {
 
   it('do not run while the client is sending the body', async () => {
     const { send, upstreamSocket } = await open({ responseTimeoutMs: 50 });
-    const body = new Readable({ read: () => undefined });
+    const body = new TestUpload();
     const events = send({ ...POST, body });
     await upstreamSocket();
     body.push('a');
     await pause(LONGER_MS);
     expect(events).toEqual(['begin']);
     body.push('bc');
-    body.push(null);
+    body.end();
     await eventually('the upstream is too slow', () => events.length > 1);
     expect(events).toEqual(['begin', 'response_timeout']);
   });

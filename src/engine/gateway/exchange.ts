@@ -143,10 +143,12 @@ export class Exchange extends PlannedRequest implements ResponseOwner {
   }
 
   readBody({ body: rule }: Route): void | Promise<void> {
-    const reading = rule && readBody(this, (this as RoutedExchange).head, rule);
-    return reading?.then((bytes) => {
-      this.body = bytes;
-    });
+    const body = rule && readBody(this, (this as RoutedExchange).head, rule);
+    if (!(body instanceof Promise)) this.body = body;
+    else
+      return body.then((bytes) => {
+        this.body = bytes;
+      });
   }
 
   /**
@@ -188,8 +190,9 @@ export class Exchange extends PlannedRequest implements ResponseOwner {
     this.#server.rateLimiter.settle(unsettled, (limit) => isReleased(limit, end));
   }
 
-  /** Sends `100 Continue` to a client that waits for it. Called when only the body can still cause a refusal. */
-  sendContinue(): void {
+  /** Called when only the body can still cause a refusal. Sends `100 Continue` to a client that waits for it. */
+  beginBody(): void {
+    this.copyBody();
     if (this.expectation !== 'continue' || !this.maySendInformational) return;
     this.#hasContinued = true;
     this.response.writeInformation(100, 'Continue', []);

@@ -12,6 +12,12 @@ export interface BodySink {
   onBodyClose(): void;
 }
 
+/** The connection that reads a request body. */
+export interface BodyConnection extends PacedSource {
+  /** Parses the part of the body that was read together with the head. */
+  parseBody(): void;
+}
+
 /** Receives the bytes of a request body as they arrive, and does not affect their flow. */
 export interface BodyTap {
   add(bytes: Buffer): void;
@@ -41,7 +47,7 @@ export class ClientRequest {
   readonly framing: BodyFraming;
   /** True once the complete request has arrived. */
   isComplete: boolean;
-  readonly #connection: PacedSource;
+  readonly #connection: BodyConnection;
   #sink: BodySink | undefined;
   #tap: BodyTap | undefined;
   /** Bytes that arrived before there was a reader, or while it paused. */
@@ -50,7 +56,7 @@ export class ClientRequest {
   #hasEnded = false;
   #isClosed = false;
 
-  constructor(method: string, url: string, httpVersion: string, fields: HeaderFields, connection: PacedSource) {
+  constructor(method: string, url: string, httpVersion: string, fields: HeaderFields, connection: BodyConnection) {
     const { headers, known } = fields;
     this.method = method;
     this.url = url;
@@ -81,8 +87,13 @@ export class ClientRequest {
   /** Delivers the body to a reader from now on, beginning with the bytes that wait. */
   readBody(sink: BodySink): void {
     this.#sink = sink;
-    if (this.#isClosed) sink.onBodyClose();
-    else this.resume();
+    if (this.#isClosed) {
+      sink.onBodyClose();
+      return;
+    }
+    this.resume();
+    // Most bodies come in one read with their head. Their readers have them now, and wait for nothing.
+    this.#connection.parseBody();
   }
 
   /** Reads and drops the rest of the body. */
@@ -191,7 +202,7 @@ function isMethodStart(text: string): boolean {
 }
 
 /** Parses a head, in latin-1, without the empty line after it. The request line has exactly one space between its parts. */
-export function parseRequest(head: string, connection: PacedSource): ClientRequest | MalformedPart {
+export function parseRequest(head: string, connection: BodyConnection): ClientRequest | MalformedPart {
   const text = withoutEmptyLine(head);
   const [, name, target, version] = REQUEST_HEAD.exec(text) ?? [];
   if (name === undefined || target === undefined || version === undefined)

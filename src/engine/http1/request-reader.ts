@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
-import { type ClientRequest, checkRequestLine, parseRequest } from './client-request.ts';
-import { type DeferredTask, defer, type PacedSource, ReadPace } from './event-loop.ts';
+import { type BodyConnection, type ClientRequest, checkRequestLine, parseRequest } from './client-request.ts';
+import { type DeferredTask, defer, ReadPace } from './event-loop.ts';
 import { GrowingBuffer } from './growing-buffer.ts';
 import { isPersistent, type RequestErrorKind } from './message-head.ts';
 import { BodyDecoder, HeadReader, START_BYTES } from './message-reader.ts';
@@ -10,6 +10,7 @@ import { type ResponseConnection, ResponseWriter } from './response-writer.ts';
 const MAX_AHEAD_BYTES = 262_144;
 /** The gateway stops reading from a client that sends more than this before a tunnel opens. */
 const MAX_EARLY_BYTES = 65_536;
+const NO_BYTES = Buffer.alloc(0);
 
 /** The socket of a client: of TCP, of TLS, or in memory. */
 export interface ClientSocket extends Duplex {
@@ -42,7 +43,7 @@ export interface RequestHandler<Connection> {
  * until the previous response has ended (section 9.3.2), and each one has its own turn of the event loop: thousands of them in one turn
  * would block all other clients.
  */
-export abstract class RequestReader implements ResponseConnection, PacedSource, DeferredTask {
+export abstract class RequestReader implements ResponseConnection, BodyConnection, DeferredTask {
   readonly socket: ClientSocket;
   /** The current request, until its response is over. Then it is dropped, so that an idle connection keeps no token in memory. */
   request: ClientRequest | undefined;
@@ -61,6 +62,9 @@ export abstract class RequestReader implements ResponseConnection, PacedSource, 
   protected ahead: GrowingBuffer | undefined;
   /** True once the input belongs to a tunnel that may open. */
   protected isHandshake = false;
+  /** The bytes that are parsed now, and the index of the next one. */
+  #bytes: Buffer = NO_BYTES;
+  #at = 0;
   #requests = 0;
   #isAdvancing = false;
   #isPaused = false;
@@ -155,28 +159,31 @@ export abstract class RequestReader implements ResponseConnection, PacedSource, 
 
   /** Parses the bytes of the current request, or of the next one. Returns the index after them. */
   #parse(bytes: Buffer): number {
-    let at = 0;
     let hasBegun = false;
-    while (at < bytes.length && !this.isClosing && !this.isHandshake) {
-      if (!this.body.isComplete) at = this.#parseBody(bytes, at);
+    this.#bytes = bytes;
+    this.#at = 0;
+    while (this.#at < bytes.length && !this.isClosing && !this.isHandshake) {
+      if (!this.body.isComplete) this.parseBody();
       else if (this.response !== undefined || hasBegun) break;
       else {
-        at = this.#parseHead(bytes, at);
+        this.#parseHead(bytes, this.#at);
         hasBegun = this.heads.start === '';
       }
     }
+    this.#bytes = NO_BYTES;
     this.updateReads();
-    return at;
+    return this.#at;
   }
 
-  #parseHead(bytes: Buffer, start: number): number {
+  #parseHead(bytes: Buffer, start: number): void {
     const { handler, heads } = this;
     const { limits } = handler;
     if (heads.start === '') this.sinceMs = performance.now();
     const text = heads.read(bytes, start, limits.headerLimitBytes);
+    this.#at = text === '' ? bytes.length : heads.end;
     if (text === '') {
       if (heads.error !== undefined) handler.onRequestError(this, heads.error);
-      return bytes.length;
+      return;
     }
     const { end } = heads;
     const request = parseRequest(text, this);
@@ -184,7 +191,7 @@ export abstract class RequestReader implements ResponseConnection, PacedSource, 
       // Behind empty lines, the method is in the next bytes.
       heads.start = text + bytes.toString('latin1', end, end + START_BYTES);
       handler.onRequestError(this, request);
-      return end;
+      return;
     }
     this.#requests += 1;
     // A client that asks for another protocol may already send it.
@@ -201,15 +208,18 @@ export abstract class RequestReader implements ResponseConnection, PacedSource, 
     else if (framing !== undefined) this.body.begin(Number.POSITIVE_INFINITY);
     if (this.isHalfClosed) this.onHalfClosedRequest();
     handler.onRequest(this, request, response);
-    return end;
   }
 
-  #parseBody(bytes: Buffer, start: number): number {
+  parseBody(): void {
     const { body, request } = this;
-    const data = body.decode(bytes, start);
+    const start = this.#at;
+    if (body.isComplete || start >= this.#bytes.length || this.isClosing || this.isHandshake) return;
+    const data = body.decode(this.#bytes, start);
+    this.#at = body.end;
     if (body.error !== undefined) {
+      this.#at = this.#bytes.length;
       this.handler.onRequestError(this, body.error);
-      return bytes.length;
+      return;
     }
     if (data.length > 0) request?.receive(data);
     if (body.chunkCount > 0) this.#pace.add(body.chunkCount, body.end - start);
@@ -218,7 +228,6 @@ export abstract class RequestReader implements ResponseConnection, PacedSource, 
       body.begin(0);
       request?.complete();
     }
-    return body.end;
   }
 
   #enqueue(bytes: Buffer): void {

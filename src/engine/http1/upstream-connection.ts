@@ -8,11 +8,12 @@ import type { ResponseHead } from './message-head.ts';
 import { ResponseParser } from './response-parser.ts';
 import {
   type FlowControl,
+  formatRequestHead,
   type ResponseSink,
-  sendRequest,
-  type Upload,
+  Upload,
   type UploadListener,
   type UpstreamRequest,
+  writeBytes,
 } from './upstream-request.ts';
 
 /** How long to wait for an early response after a write failed. If there is one, it is in the kernel's buffer already. */
@@ -22,6 +23,7 @@ const DEFAULT_REUSE_MS = 4_000;
 const MAX_REUSE_MS = 600_000;
 /** An idle connection expires this long before the upstream closes it, because a request takes time to arrive. */
 const REUSE_MARGIN_MS = 2_000;
+const NO_BYTES = Buffer.alloc(0);
 const TIMEOUT = /(?:^|[,\t ])timeout=(\d{1,9})/i;
 
 export interface UpstreamConnectionOptions {
@@ -202,12 +204,23 @@ export class UpstreamConnection implements FlowControl, PacedSource, SocketHandl
     this.#sink?.onRequestStart();
     if (this.#state !== 'busy') return;
     try {
-      this.#upload = sendRequest(this.#socket as Duplex, request, this);
+      this.#write(request, this.#socket as Duplex);
     } catch (error) {
       this.#close(error as Error);
+    }
+  }
+
+  /** @throws Http1Error `request_malformed` */
+  #write(request: UpstreamRequest, socket: Duplex): void {
+    const head = formatRequestHead(request);
+    const { body, length = 0 } = request;
+    if (body instanceof Upload) {
+      this.#upload = body;
+      body.start(socket, head, length, this);
       return;
     }
-    if (this.#upload === undefined) this.#limitResponse();
+    writeBytes(socket, head, body ?? NO_BYTES);
+    this.#limitResponse();
   }
 
   /** Each informational (1xx) response restarts the time limit. */

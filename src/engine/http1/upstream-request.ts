@@ -1,5 +1,7 @@
-import type { Duplex, Readable } from 'node:stream';
+import type { Duplex } from 'node:stream';
+import type { BodySink, ClientRequest } from './client-request.ts';
 import { type DeferredTask, defer } from './event-loop.ts';
+import { GrowingBuffer } from './growing-buffer.ts';
 import { CONTENT_METHODS } from './http-methods.ts';
 import { Http1Error } from './http1-error.ts';
 import { FIELD_LINES, type ResponseHead, serializeHeaders } from './message-head.ts';
@@ -15,7 +17,7 @@ export interface UpstreamRequest {
   readonly isHandshake: boolean;
   /** Bytes of the body; `undefined`: no body; `'chunked'`: a body of unknown length. */
   readonly length: number | 'chunked' | undefined;
-  readonly body: Buffer | Readable | null;
+  readonly body: Buffer | Upload | null;
   /** True if the connection limits the time until the response begins. */
   readonly hasResponseTimeout: boolean;
 }
@@ -52,32 +54,9 @@ export interface ResponseSink {
 
 /** Matches exactly one head, with nothing after it. */
 const HEAD = new RegExp(`^[A-Z]+ [!-~]+ HTTP/1\\.1\\r\\n${FIELD_LINES}\\r\\n$`);
-/** The largest body that goes into the same write as the head. */
+/** The largest piece of a body that is copied into the same write as the text before it. */
 const SMALL_BYTES = 16_384;
-
-/**
- * Writes a request. Returns the upload of a streamed body; `undefined` if the request is completely written.
- *
- * @throws Http1Error `request_malformed`
- */
-export function sendRequest(socket: Duplex, request: UpstreamRequest, listener: UploadListener): Upload | undefined {
-  const head = formatRequestHead(request);
-  const { body, length = 0 } = request;
-  if (body !== null && !Buffer.isBuffer(body)) {
-    const upload = new Upload(socket, head, body, length, listener);
-    upload.start();
-    return upload;
-  }
-  if (body === null) socket.write(head, 'latin1');
-  else if (body.length <= SMALL_BYTES) socket.write(head + body.toString('latin1'), 'latin1');
-  else {
-    socket.cork();
-    socket.write(head, 'latin1');
-    socket.write(body);
-    socket.uncork();
-  }
-  return undefined;
-}
+const MAX_GATHERED_BYTES = 65_536;
 
 /**
  * Returns the head of a request as latin-1 (RFC 9112 section 3). It checks the complete head, so no value from a client can add a
@@ -85,7 +64,7 @@ export function sendRequest(socket: Duplex, request: UpstreamRequest, listener: 
  *
  * @throws Http1Error `request_malformed`
  */
-function formatRequestHead({ method, path, headers, isHandshake, length }: UpstreamRequest): string {
+export function formatRequestHead({ method, path, headers, isHandshake, length }: UpstreamRequest): string {
   let text = `${method} ${path} HTTP/1.1\r\n${serializeHeaders(headers)}`;
   text += isHandshake ? 'Connection: Upgrade\r\nUpgrade: websocket\r\n' : 'Connection: keep-alive\r\n';
   if (length === 'chunked') text += 'Transfer-Encoding: chunked\r\n';
@@ -96,98 +75,133 @@ function formatRequestHead({ method, path, headers, isHandshake, length }: Upstr
   return text;
 }
 
+/** Writes bytes with text before and after them, small ones in one piece. */
+export function writeBytes(socket: Duplex, before: string, bytes: Buffer, after = ''): void {
+  if (bytes.length <= SMALL_BYTES) {
+    socket.write(before + bytes.toString('latin1') + after, 'latin1');
+    return;
+  }
+  socket.cork();
+  if (before !== '') socket.write(before, 'latin1');
+  socket.write(bytes);
+  if (after !== '') socket.write(after, 'latin1');
+  socket.uncork();
+}
+
 export interface UploadListener {
-  /** A chunk of the body, or the end of it, was written. */
+  /** A part of the request, or the end of it, was written. */
   onUploadProgress(isComplete: boolean): void;
   /** The body ended early, or is longer than announced. */
   onUploadError(error: Error): void;
 }
 
 /**
- * Streams a request body to the upstream, no faster than the socket accepts it. It sends the head together with the first bytes if
- * these are available, and otherwise alone. It does not wait for a slow client, because an idle upstream connection that closes in
- * the meantime would look like a failure of this request.
+ * Streams the body of a client's request to the upstream, no faster than the socket accepts it. Small chunks that arrive in one turn of
+ * the event loop are joined: otherwise each would cost a write, and reach the upstream as small as the client sent it. The head goes
+ * out with them. It does not wait longer for a slow client, because an idle upstream connection that closes in the meantime would look
+ * like a failure of this request.
  */
-export class Upload implements DeferredTask {
-  readonly #socket: Duplex;
-  readonly #body: Readable;
-  readonly #isChunked: boolean;
-  readonly #listener: UploadListener;
+export abstract class Upload implements BodySink, DeferredTask {
+  readonly #request: BodySource;
+  #socket: Duplex | undefined;
+  #listener: UploadListener | undefined;
   /** Empty once the head is written. */
-  #head: string;
+  #head = '';
+  #isChunked = false;
   /** Bytes still to come; NaN for a chunked body. */
-  #remaining: number;
+  #remaining = Number.NaN;
+  #smallChunks = new GrowingBuffer(MAX_GATHERED_BYTES);
+  #isDeferred = false;
   #isOver = false;
 
-  constructor(socket: Duplex, head: string, body: Readable, length: number | 'chunked', listener: UploadListener) {
+  constructor(request: BodySource) {
+    this.#request = request;
+  }
+
+  abstract onBodyClose(): void;
+
+  /** Begins to read the body, and sends the request. Called once. */
+  start(socket: Duplex, head: string, length: number | 'chunked', listener: UploadListener): void {
     this.#socket = socket;
-    this.#body = body;
-    this.#isChunked = length === 'chunked';
     this.#listener = listener;
     this.#head = head;
-    this.#remaining = length === 'chunked' ? Number.NaN : length;
-  }
-
-  start(): void {
-    this.#body
-      .on('data', (bytes: Buffer) => this.#write(bytes))
-      .on('end', () => this.#end())
-      // Without a listener, a late error of the destroyed body would end the process.
-      .on('error', (error) => this.#fail(error));
-    defer(this);
-  }
-
-  runDeferred(): void {
-    if (!this.#isOver) this.#writeHead();
+    this.#isChunked = length === 'chunked';
+    if (length !== 'chunked') this.#remaining = length;
+    // Until this call ends, the parts that are here already are only collected.
+    this.#isDeferred = true;
+    this.#request.readBody(this);
+    if (!this.#isOver) defer(this);
   }
 
   /** Ends the upload without an event. */
   stop(): void {
     this.#isOver = true;
-    this.#body.destroy();
+    // Otherwise a client that is still sending the body would block, and so would its next request.
+    this.#request.discardBody();
   }
 
-  #write(bytes: Buffer): void {
+  runDeferred(): void {
+    this.#isDeferred = false;
+    if (!this.#isOver) this.#flush();
+  }
+
+  onBodyData(bytes: Buffer): void {
     if (this.#isOver) return;
     this.#remaining -= bytes.length;
     if (this.#remaining < 0) {
-      this.#fail(new Http1Error('request_malformed'));
-      return;
+      this.fail(new Http1Error('request_malformed'));
+    } else if (bytes.length < SMALL_BYTES && this.#smallChunks.add(bytes)) {
+      this.#flushLater();
+    } else {
+      this.#flush();
+      this.#write(bytes);
     }
-    const socket = this.#socket;
-    socket.cork();
-    this.#writeHead();
-    if (this.#isChunked) socket.write(`${bytes.length.toString(16)}\r\n`, 'latin1');
-    socket.write(bytes);
-    if (this.#isChunked) socket.write('\r\n', 'latin1');
-    socket.uncork();
-    if (socket.writableNeedDrain) {
-      this.#body.pause();
-      socket.once('drain', () => this.#body.resume());
-    }
-    this.#listener.onUploadProgress(false);
   }
 
-  #end(): void {
+  onBodyEnd(): void {
     if (this.#isOver) return;
     if (this.#remaining > 0) {
-      this.#fail(new Http1Error('request_malformed'));
+      this.fail(new Http1Error('request_malformed'));
       return;
     }
-    this.#writeHead();
-    if (this.#isChunked) this.#socket.write('0\r\n\r\n', 'latin1');
     this.#isOver = true;
-    this.#listener.onUploadProgress(true);
+    this.#flush(this.#isChunked ? '0\r\n\r\n' : '');
+    this.#listener?.onUploadProgress(true);
   }
 
-  #fail(error: Error): void {
+  /** Ends the upload with an error, before the upstream has the complete body. */
+  protected fail(error: Error): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#listener.onUploadError(error);
+    this.#listener?.onUploadError(error);
   }
 
-  #writeHead(): void {
-    if (this.#head !== '') this.#socket.write(this.#head, 'latin1');
+  #flushLater(): void {
+    if (!this.#isDeferred) defer(this);
+    this.#isDeferred = true;
+  }
+
+  /** Writes all that waits. @param end is written after it */
+  #flush(end = ''): void {
+    const bytes = this.#smallChunks.bytes();
+    if (bytes.length > 0) this.#smallChunks = new GrowingBuffer(MAX_GATHERED_BYTES);
+    if (bytes.length > 0 || this.#head !== '' || end !== '') this.#write(bytes, end);
+  }
+
+  #write(bytes: Buffer, end = ''): void {
+    const socket = this.#socket as Duplex;
+    const isChunk = this.#isChunked && bytes.length > 0;
+    const size = isChunk ? `${bytes.length.toString(16)}\r\n` : '';
+    writeBytes(socket, this.#head + size, bytes, isChunk ? `\r\n${end}` : end);
     this.#head = '';
+    if (this.#isOver) return;
+    if (socket.writableNeedDrain) {
+      this.#request.pause();
+      socket.once('drain', () => this.#request.resume());
+    }
+    this.#listener?.onUploadProgress(false);
   }
 }
+
+/** The client's side of a body. */
+type BodySource = Pick<ClientRequest, 'readBody' | 'discardBody' | 'pause' | 'resume'>;

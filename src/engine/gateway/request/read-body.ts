@@ -2,7 +2,7 @@ import type { BodySink, ClientRequest } from '../../http1/client-request.ts';
 import { GrowingBuffer } from '../../http1/growing-buffer.ts';
 import { BODYLESS_METHODS } from '../../http1/http-methods.ts';
 import { hasHeader, type RawHeaders } from '../../http1/raw-headers.ts';
-import type { BodyRule } from '../../validation/body-rule.ts';
+import type { BodyRule, ValidationResult } from '../../validation/body-rule.ts';
 import { Refusal } from '../response/refusal.ts';
 import { awaitValidation, type WaitingExchange } from './await-validation.ts';
 import type { RequestHead } from './request-head.ts';
@@ -20,23 +20,28 @@ interface BufferingExchange extends WaitingExchange {
   /** The key of the client for its share of limited resources. */
   readonly client: string;
   receivedBytes: number;
-  copyBody(): void;
-  sendContinue(): void;
+  beginBody(): void;
   reserve(bytes: number): void;
 }
 
 /**
  * Applies the body rule of a route. Buffers, validates and returns a body that has a validator; the gateway then forwards exactly
- * the returned bytes. Returns `undefined` for any other body, which the gateway streams.
+ * the returned bytes. Returns `undefined` for any other body, which the gateway streams. Returns a promise only if it has to wait for
+ * the body, or for another thread.
  *
  * @throws Refusal `media_type_unsupported`, `body_too_large`, `body_invalid` or `gateway_busy`; ClientDisconnected
  */
-export function readBody(exchange: BufferingExchange, head: RequestHead, rule: BodyRule): Promise<Buffer> | undefined {
+export function readBody(
+  exchange: BufferingExchange,
+  head: RequestHead,
+  rule: BodyRule,
+): Buffer | Promise<Buffer> | undefined {
   const { validate, limitBytes } = rule;
   const isValidated = checkBodyHead(exchange, head, rule);
-  return validate === undefined || !isValidated
-    ? undefined
-    : readValidatedBody(exchange, head, { limitBytes, validate });
+  if (validate === undefined || !isValidated) return undefined;
+  const bytes = bufferBody(exchange, head, limitBytes);
+  if (!(bytes instanceof Promise)) return validateBody(exchange, validate, bytes);
+  return bytes.then((all) => validateBody(exchange, validate, all));
 }
 
 /**
@@ -82,23 +87,27 @@ function isContentEncoding(rawName: string): boolean {
   return rawName.length === 'content-encoding'.length && /^content[^a-z]encoding$/i.test(rawName);
 }
 
-async function readValidatedBody(
-  exchange: BufferingExchange,
-  head: RequestHead,
-  { limitBytes, validate }: { limitBytes: number; validate: NonNullable<BodyRule['validate']> },
-): Promise<Buffer> {
-  const result = validate(await bufferBody(exchange, head, limitBytes), exchange.client);
-  const { violations, body } = result instanceof Promise ? await awaitValidation(exchange, result) : result;
+type Validate = NonNullable<BodyRule['validate']>;
+
+/** @throws Refusal `body_invalid` or `gateway_busy`; ClientDisconnected */
+function validateBody(exchange: BufferingExchange, validate: Validate, bytes: Buffer): Buffer | Promise<Buffer> {
+  const result = validate(bytes, exchange.client);
+  if (!(result instanceof Promise)) return acceptBody(exchange, result);
+  return awaitValidation(exchange, result).then((validated) => acceptBody(exchange, validated));
+}
+
+/** Returns the validated bytes. @throws Refusal */
+function acceptBody(exchange: BufferingExchange, { violations, body }: ValidationResult): Buffer {
   const refusal = violations.length === 0 ? undefined : new Refusal('body_invalid', { errors: violations });
   if (refusal !== undefined) exchange.refuseOrReport(refusal);
   if (body === undefined) throw refusal ?? new Refusal('internal_error', { reason: 'body_lost' });
   return body;
 }
 
-function bufferBody(exchange: BufferingExchange, head: RequestHead, limitBytes: number): Promise<Buffer> {
-  if (head.body === undefined) return Promise.resolve(Buffer.alloc(0));
-  exchange.copyBody();
-  exchange.sendContinue();
+/** Returns the complete body, or a promise of it while it arrives. @throws Refusal if it is too long, or has no room in memory */
+function bufferBody(exchange: BufferingExchange, head: RequestHead, limitBytes: number): Buffer | Promise<Buffer> {
+  if (head.body === undefined) return Buffer.alloc(0);
+  exchange.beginBody();
   const body = new BufferedBody(exchange, Math.min(limitBytes, typeof head.body === 'number' ? head.body : limitBytes));
   exchange.request.readBody(body);
   return body.bytes;
@@ -108,21 +117,24 @@ function bufferBody(exchange: BufferingExchange, head: RequestHead, limitBytes: 
 class BufferedBody implements BodySink {
   readonly #exchange: BufferingExchange;
   readonly #buffer: GrowingBuffer;
-  readonly #completion = Promise.withResolvers<Buffer>();
-  #isRefused = false;
+  #error: unknown;
+  #isComplete = false;
+  #completion: PromiseWithResolvers<Buffer> | undefined;
 
   constructor(exchange: BufferingExchange, limitBytes: number) {
     this.#exchange = exchange;
     this.#buffer = new GrowingBuffer(limitBytes);
   }
 
-  /** Resolves with the complete body. Rejects if it is too long, or has no room in memory. */
-  get bytes(): Promise<Buffer> {
+  get bytes(): Buffer | Promise<Buffer> {
+    if (this.#error !== undefined) throw this.#error;
+    if (this.#isComplete) return this.#buffer.bytes();
+    this.#completion = Promise.withResolvers();
     return this.#completion.promise;
   }
 
   onBodyData(chunk: Buffer): void {
-    if (this.#isRefused) return;
+    if (this.#error !== undefined) return;
     this.#exchange.receivedBytes += chunk.length;
     try {
       this.#exchange.reserve(chunk.length);
@@ -134,7 +146,8 @@ class BufferedBody implements BodySink {
   }
 
   onBodyEnd(): void {
-    this.#completion.resolve(this.#buffer.bytes());
+    this.#isComplete = true;
+    this.#completion?.resolve(this.#buffer.bytes());
   }
 
   onBodyClose(): void {
@@ -142,7 +155,7 @@ class BufferedBody implements BodySink {
   }
 
   #refuse(reason: unknown): void {
-    this.#isRefused = true;
-    this.#completion.reject(reason);
+    this.#error = reason;
+    this.#completion?.reject(reason);
   }
 }

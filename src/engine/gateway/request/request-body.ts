@@ -1,111 +1,75 @@
-import { Readable } from 'node:stream';
-import type { BodySink, ClientRequest } from '../../http1/client-request.ts';
-import { type DeferredTask, defer } from '../../http1/event-loop.ts';
-import { GrowingBuffer } from '../../http1/growing-buffer.ts';
-import type { Exchange } from '../exchange.ts';
+import { Upload } from '../../http1/upstream-request.ts';
+import type { Violation } from '../../schema/value-validator.ts';
+import type { StreamValidator } from '../../validation/body-rule.ts';
+import type { ForwardedExchange } from '../exchange.ts';
 import { Refusal } from '../response/refusal.ts';
 import { ClientDisconnected, UpstreamError } from '../upstream/upstream-error.ts';
 
-/** Chunks of at least this size are forwarded separately. Smaller ones that arrive in one turn of the event loop are joined. */
-const LARGE_CHUNK_BYTES = 16_384;
-const MAX_GATHERED_BYTES = 65_536;
+/** The most bytes of a validated body that are held back. */
+const MAX_HELD_BYTES = 1_024;
 
 /**
- * Streams a request body to the upstream. It is separate from the client's request, because the HTTP/1.1 client destroys the body of
- * a failed exchange, and the client's request must stay open for the response.
+ * Streams a request body to the upstream by the body rule of its route. Of a body that it validates it always holds the latest bytes back,
+ * so the upstream never receives a complete body that is not valid: at a violation the gateway aborts the upstream request before the
+ * body ends.
  */
-export class RequestBody extends Readable implements DeferredTask, BodySink {
-  readonly #exchange: Exchange;
-  readonly #request: ClientRequest;
+export class RequestBody extends Upload {
+  readonly #exchange: ForwardedExchange;
   readonly #limitBytes: number;
-  #smallChunks: GrowingBuffer | undefined;
-  #size = 0;
-  #isStarted = false;
+  #validator: StreamValidator | undefined;
+  #heldBytes: Buffer | undefined;
 
-  /** @param limitBytes a longer body fails with `body_too_large` */
-  constructor(exchange: Exchange, limitBytes: number) {
-    super({ highWaterMark: 65_536 });
+  constructor(exchange: ForwardedExchange) {
+    super(exchange.request);
+    const { body: rule } = exchange.route;
     this.#exchange = exchange;
-    this.#request = exchange.request;
-    this.#limitBytes = limitBytes;
+    this.#limitBytes = rule?.limitBytes ?? Number.POSITIVE_INFINITY;
+    this.#validator = rule?.streamValidatorFor?.(exchange.head.contentType ?? '');
   }
 
-  /** True once reading has begun: the body cannot be read again for a retry. */
-  get isStarted(): boolean {
-    return this.#isStarted;
+  override onBodyData(chunk: Buffer): void {
+    const exchange = this.#exchange;
+    exchange.receivedBytes += chunk.length;
+    if (exchange.receivedBytes > this.#limitBytes) this.#refuse(new Refusal('body_too_large'));
+    else if (this.#check(this.#validator?.write(chunk))) this.#forward(chunk);
   }
 
-  override _read(): void {
-    if (this.#isStarted) this.#request.resume();
-    else this.#start();
+  override onBodyEnd(): void {
+    if (!this.#check(this.#validator?.end())) return;
+    this.#forwardHeld();
+    super.onBodyEnd();
   }
 
-  override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
-    this.#smallChunks = undefined;
-    // Otherwise a client that is still sending the body would block, and so would its next request.
-    if (this.#isStarted) this.#request.discardBody();
-    callback(error);
+  override onBodyClose(): void {
+    this.fail(new ClientDisconnected());
   }
 
-  /** Forwards a chunk, or the end for `null`. Returns false if the upstream reads more slowly than the client sends. */
-  protected pushChunk(chunk: Buffer | null): boolean {
-    return this.push(chunk);
+  /** Returns false if the body may not be forwarded. */
+  #check(violation: Violation | undefined): boolean {
+    if (violation === undefined) return true;
+    const refusal = new Refusal('body_invalid', { errors: [violation] });
+    // Only the first violation is reported.
+    this.#validator = undefined;
+    if (this.#exchange.tryReport(refusal)) return true;
+    this.#refuse(refusal);
+    return false;
   }
 
-  #start(): void {
-    this.#isStarted = true;
-    this.#exchange.copyBody();
-    this.#exchange.sendContinue();
-    this.#request.readBody(this);
-  }
-
-  runDeferred(): void {
-    this.#flush();
-  }
-
-  onBodyData(chunk: Buffer): void {
-    this.#size += chunk.length;
-    this.#exchange.receivedBytes = this.#size;
-    if (this.#size > this.#limitBytes) {
-      this.destroy(new UpstreamError(new Refusal('body_too_large')));
-      return;
-    }
-    if (chunk.length < LARGE_CHUNK_BYTES) {
-      this.#gather(chunk);
-    } else {
-      this.#flush();
-      this.#forward(chunk);
-    }
-  }
-
-  onBodyEnd(): void {
-    this.#flush();
-    this.pushChunk(null);
-  }
-
-  onBodyClose(): void {
-    this.destroy(new ClientDisconnected());
-  }
-
-  /** Joins small chunks. Otherwise each would cost a write, and reach the upstream as small as the client sent it. */
-  #gather(chunk: Buffer): void {
-    if (this.#smallChunks === undefined) {
-      this.#smallChunks = new GrowingBuffer(MAX_GATHERED_BYTES);
-      defer(this);
-    }
-    if (this.#smallChunks.add(chunk)) return;
-    this.#flush();
-    this.#gather(chunk);
-  }
-
-  #flush(): void {
-    const smallChunks = this.#smallChunks;
-    if (smallChunks === undefined) return;
-    this.#smallChunks = undefined;
-    this.#forward(smallChunks.bytes());
+  #refuse(refusal: Refusal): void {
+    this.fail(new UpstreamError(refusal));
   }
 
   #forward(chunk: Buffer): void {
-    if (!this.pushChunk(chunk)) this.#request.pause();
+    this.#forwardHeld();
+    const heldBytes = this.#validator === undefined ? 0 : Math.min(Math.ceil(chunk.length / 2), MAX_HELD_BYTES);
+    const split = chunk.length - heldBytes;
+    if (heldBytes > 0) this.#heldBytes = chunk.subarray(split);
+    super.onBodyData(heldBytes > 0 ? chunk.subarray(0, split) : chunk);
+  }
+
+  #forwardHeld(): void {
+    const held = this.#heldBytes;
+    this.#heldBytes = undefined;
+    if (held !== undefined) super.onBodyData(held);
   }
 }

@@ -11,7 +11,6 @@ import type { ForwardedExchange } from '../exchange.ts';
 import type { CancellableWork } from '../request/await-validation.ts';
 import { RequestBody } from '../request/request-body.ts';
 import { upstreamTarget } from '../request/request-target.ts';
-import { ValidatedRequestBody } from '../request/validated-request-body.ts';
 import { Refusal } from '../response/refusal.ts';
 import { fail } from '../response/refuse.ts';
 import type { LiveEndpoint } from './live-endpoint.ts';
@@ -38,7 +37,7 @@ export abstract class UpstreamExchange implements QueuedRequest, UpstreamRequest
   queueTimeout: RestartableTimeout | undefined;
   path = '';
   headers: RawHeaders = [];
-  body: Buffer | RequestBody | null = null;
+  readonly body: Buffer | RequestBody | null;
   protected readonly exchange: ForwardedExchange;
   readonly #upstream: LiveUpstream;
   /** Without the `Host` of the endpoint. */
@@ -65,6 +64,7 @@ export abstract class UpstreamExchange implements QueuedRequest, UpstreamRequest
     this.needsNewConnection = exchange.isHandshake;
     this.length = exchange.body?.length ?? exchange.head.body;
     this.hasResponseTimeout = exchange.route.timeoutMs === undefined;
+    this.body = exchange.body ?? (exchange.head.body === undefined ? null : new RequestBody(exchange));
     this.exchange = exchange;
     this.#upstream = upstream;
   }
@@ -109,6 +109,7 @@ export abstract class UpstreamExchange implements QueuedRequest, UpstreamRequest
   onRequestStart(): void {
     this.#isSent = true;
     this.exchange.wasSent = true;
+    if (this.#isStreamed) this.exchange.beginBody();
   }
 
   onStale(): void {
@@ -157,10 +158,9 @@ export abstract class UpstreamExchange implements QueuedRequest, UpstreamRequest
   }
 
   #send(endpoint: LiveEndpoint, connection: UpstreamConnection): void {
-    const { body, head, route } = this.exchange;
+    const { head, route } = this.exchange;
     this.#connection = connection;
     this.#isSent = false;
-    this.body = body ?? (head.body === undefined ? null : streamBody(this.exchange));
     // A request of HTTP/1.0 may have no Host.
     const hasHost = head.host !== undefined && route.upstream.host === 'client';
     this.headers = hasHost ? this.#headers : ['Host', endpoint.host, ...this.#headers];
@@ -173,7 +173,8 @@ export abstract class UpstreamExchange implements QueuedRequest, UpstreamRequest
     if (!retry || this.#isOver || error instanceof UpstreamError || error instanceof ClientDisconnected) return false;
     if (!this.#isSent) return this.#attempts < endpoints.length;
     const wasStale = this.#status === 0 && !isTimeout(error) && this.#connection?.mayHaveBeenStale === true;
-    const isRepeatable = IDEMPOTENT_METHODS.has(this.method) && this.#streamedBody?.isStarted !== true;
+    // The bytes of a streamed body are gone.
+    const isRepeatable = IDEMPOTENT_METHODS.has(this.method) && !this.#isStreamed;
     return this.#attempts === 1 && wasStale && isRepeatable;
   }
 
@@ -188,7 +189,7 @@ export abstract class UpstreamExchange implements QueuedRequest, UpstreamRequest
     if (wasAbandoned) endpoint.abandoned.add(1);
     const waitedMs = this.exchange.elapsedMs() - this.#sentAfterMs;
     // The client determines how long a streamed upload takes, and it may have left because of a standstill.
-    const isOurDelay = this.#streamedBody !== undefined || hasStoodStill;
+    const isOurDelay = this.#isStreamed || hasStoodStill;
     if (wasAbandoned && !isOurDelay && endpoint.responseTime.isSlow(waitedMs))
       endpoint.breaker?.recordAbandoned(this.client);
     else endpoint.breaker?.recordFailure(source, this.client, this.#trial);
@@ -216,13 +217,13 @@ export abstract class UpstreamExchange implements QueuedRequest, UpstreamRequest
     return failureSourceOf(code) ?? 'request';
   }
 
-  /** The body that the client may still be sending; `undefined` if the body is in memory. */
-  get #streamedBody(): RequestBody | undefined {
-    return this.body instanceof RequestBody ? this.body : undefined;
+  /** True if the client may still be sending the body; false if the body is in memory. */
+  get #isStreamed(): boolean {
+    return this.body instanceof RequestBody;
   }
 
   get #isUploading(): boolean {
-    return this.#streamedBody !== undefined && !this.exchange.request.isComplete;
+    return this.#isStreamed && !this.exchange.request.isComplete;
   }
 
   /** Ends the exchange early, in the queue or on its connection. */
@@ -251,15 +252,6 @@ export abstract class UpstreamExchange implements QueuedRequest, UpstreamRequest
     else this.#endpoint?.pool.discard(connection);
     this.#upstream.dispatch();
   }
-}
-
-/** Returns a stream of the client's body. Each attempt needs its own. */
-function streamBody(exchange: ForwardedExchange): RequestBody {
-  const { body: rule } = exchange.route;
-  const limitBytes = rule?.limitBytes ?? Number.POSITIVE_INFINITY;
-  const validator = rule?.streamValidatorFor?.(exchange.head.contentType ?? '');
-  if (validator === undefined) return new RequestBody(exchange, limitBytes);
-  return new ValidatedRequestBody(exchange, limitBytes, validator);
 }
 
 function totalTimeout(): UpstreamError {
