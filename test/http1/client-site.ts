@@ -44,7 +44,7 @@ export class TestSocket extends Duplex {
 export class TestConnection extends ClientConnection {
   readonly requests: ReadRequest[] = [];
   readonly errors: RequestErrorKind[] = [];
-  protected readonly handler: RequestHandler<this>;
+  readonly handler: RequestHandler<this>;
   readonly #check: (request: ClientRequest) => void;
 
   /** @param check throws for a request that is refused */

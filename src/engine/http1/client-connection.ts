@@ -71,18 +71,19 @@ export abstract class ClientConnection extends RequestReader {
   }
 
   takeSentBytes(): number {
-    if (!this.isHalfClosed) return 0;
     const sent = this.#halfClose.takeSentBytes();
     if (this.response?.isChunked === true) this.#halfClose.watch(this.response);
     return sent;
   }
 
-  onResponseEnd(): void {
-    if (this.response?.isPersistent === false) this.closeGracefully();
+  onResponseEnd(response: ResponseWriter): void {
+    const { socket } = this;
+    if (response !== this.response || socket.errored !== null || socket.destroyed) return;
+    if (!response.isPersistent) this.closeGracefully();
     this.#endExchange(true);
-    if (this.isClosing || this.socket.destroyed) return;
+    if (this.isClosing || socket.destroyed) return;
     this.sinceMs = performance.now();
-    this.updateReads();
+    if (this.isPaused) this.updateReads();
     if (this.ahead !== undefined) this.advanceLater();
     else if (this.isHalfClosed) this.onEnd();
   }
@@ -195,7 +196,12 @@ export abstract class ClientConnection extends RequestReader {
     this.response = undefined;
     this.request = undefined;
     if (this.isHalfClosed) this.#halfClose.stop();
-    response?.setOver(isFinished);
+    if (response !== undefined) {
+      response.isOver = true;
+      response.isFinished = isFinished;
+      response.pausedSource = undefined;
+      response.owner?.onResponseOver();
+    }
     if (!isFinished) request?.close();
   }
 }

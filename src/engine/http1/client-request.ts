@@ -170,30 +170,25 @@ function framingOf({ contentLength: length, transferEncoding: encoding }: KnownH
   return length === '0' ? undefined : Number(length);
 }
 
-const REQUEST_LINE = '([^\\0-\\x20\\x7f]+) ([^\\0-\\x20\\x7f]+) HTTP/(\\d\\.\\d)\\r\\n';
+/** One empty line may precede it (RFC 9112 section 2.2). */
+const REQUEST_LINE = '(?:\\r\\n)?([^\\0-\\x20\\x7f]+) ([^\\0-\\x20\\x7f]+) HTTP/(\\d\\.\\d)\\r\\n';
 /** Matches a complete head without its empty line. A head that does not match is invalid, or can be read in two ways. */
 const REQUEST_HEAD = new RegExp(`^${REQUEST_LINE}${FIELD_LINES}$`);
 const LINE = new RegExp(`^${REQUEST_LINE}`);
-const PARTIAL_LINE = /^([^\0-\x20\x7f]*)(?: (?:[^\0-\x20\x7f]+(?: (.*))?)?)?$/s;
+const PARTIAL_LINE = /^(?:\r\n)?([^\0-\x20\x7f]*)(?: (?:[^\0-\x20\x7f]+(?: (.*))?)?)?$/s;
 /** Matches the origin, absolute and asterisk forms (RFC 9112 section 3.2). */
 const TARGET_START = /^(?:\/|[A-Za-z]+:\/\/|\*$)/;
 const VERSION_SHAPE = 'HTTP/0.0\r';
 /** Of a longer request line that is not complete, only the characters are checked. */
 const MAX_LINE_BYTES = 256;
 
-/** One empty line may precede a request (RFC 9112 section 2.2). */
-function withoutEmptyLine(text: string): string {
-  return text.startsWith('\r\n') ? text.slice(2) : text;
-}
-
 /** Checks a complete request line, or the first part of one. Returns `undefined` if it is valid or may become so. */
-export function checkRequestLine(start: string): MalformedPart | undefined {
-  const text = withoutEmptyLine(start);
-  if (text.endsWith('\n')) return LINE.test(text) ? undefined : 'request_line';
-  if (text === '\r' || start.length > MAX_LINE_BYTES) return undefined;
+export function checkRequestLine(text: string): MalformedPart | undefined {
+  if (text.endsWith('\n') && text !== '\r\n') return LINE.test(text) ? undefined : 'request_line';
+  if (text === '\r' || text.length > MAX_LINE_BYTES) return undefined;
   const [match, method = '', version = ''] = PARTIAL_LINE.exec(text) ?? [];
   if (match === undefined || !VERSION_SHAPE.startsWith(version.replaceAll(/\d/g, '0'))) return 'request_line';
-  const isKnown = text.length === method.length ? isMethodStart(method) : REQUEST_METHODS.has(method);
+  const isKnown = text.includes(' ') ? REQUEST_METHODS.has(method) : isMethodStart(method);
   return isKnown ? undefined : 'message';
 }
 
@@ -202,13 +197,13 @@ function isMethodStart(text: string): boolean {
 }
 
 /** Parses a head, in latin-1, without the empty line after it. The request line has exactly one space between its parts. */
-export function parseRequest(head: string, connection: BodyConnection): ClientRequest | MalformedPart {
-  const text = withoutEmptyLine(head);
+export function parseRequest(text: string, connection: BodyConnection): ClientRequest | MalformedPart {
   const [, name, target, version] = REQUEST_HEAD.exec(text) ?? [];
   if (name === undefined || target === undefined || version === undefined)
     return LINE.test(text) ? 'message' : 'request_line';
   const method = REQUEST_METHODS.get(name);
   if (method === undefined || !(method === 'CONNECT' || TARGET_START.test(target))) return 'message';
-  const fields = parseFields(text, text.indexOf('\n') + 1);
+  // The first two characters may be the empty line.
+  const fields = parseFields(text, text.indexOf('\n', 2) + 1);
   return new ClientRequest(method, target, version === '1.1' ? '1.1' : version, fields, connection);
 }

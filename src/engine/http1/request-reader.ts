@@ -67,7 +67,7 @@ export abstract class RequestReader implements ResponseConnection, BodyConnectio
   #at = 0;
   #requests = 0;
   #isAdvancing = false;
-  #isPaused = false;
+  protected isPaused = false;
   /** Suspends reading while a body arrives in very small chunks. */
   readonly #pace = new ReadPace(this);
 
@@ -76,17 +76,13 @@ export abstract class RequestReader implements ResponseConnection, BodyConnectio
     socket.on('data', this.onData);
   }
 
-  protected abstract readonly handler: RequestHandler<this>;
+  abstract readonly handler: RequestHandler<this>;
   abstract takeSentBytes(): number;
-  abstract onResponseEnd(): void;
+  abstract onResponseEnd(response: ResponseWriter): void;
   /** The client closed its side, and all bytes before that were read. */
   protected abstract onEnd(): void;
   /** A request was read whose client has closed its side. */
   protected abstract onHalfClosedRequest(): void;
-
-  get keepAliveTimeoutMs(): number {
-    return this.handler.limits.keepAliveTimeoutMs;
-  }
 
   /** True if the client expects a response without a body: it sends a HEAD request, complete or not. */
   get isHeadRequest(): boolean {
@@ -113,8 +109,8 @@ export abstract class RequestReader implements ResponseConnection, BodyConnectio
       this.ahead !== undefined && this.ahead.size >= (this.isHandshake ? MAX_EARLY_BYTES : MAX_AHEAD_BYTES);
     const isBodyHeld = !this.body.isComplete && this.request?.mayRead === false;
     const isPaused = isFull || isBodyHeld || this.#pace.isSuspended;
-    if (isPaused === this.#isPaused) return;
-    this.#isPaused = isPaused;
+    if (isPaused === this.isPaused) return;
+    this.isPaused = isPaused;
     if (isPaused) this.socket.pause();
     else this.socket.resume();
   }
@@ -171,7 +167,7 @@ export abstract class RequestReader implements ResponseConnection, BodyConnectio
       }
     }
     this.#bytes = NO_BYTES;
-    this.updateReads();
+    if (this.isPaused || !this.body.isComplete) this.updateReads();
     return this.#at;
   }
 

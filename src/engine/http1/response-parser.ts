@@ -82,21 +82,19 @@ export class ResponseParser {
       this.state = 'upgraded';
       return;
     }
-    if (head.status >= 200) this.#frameBody(head);
+    if (head.status >= 200) {
+      const { isPersistent: mayPersist, isChunked, contentLength } = head;
+      const isBodiless = this.#isHeadRequest || head.status === 204 || head.status === 304;
+      const length = isChunked ? 'chunked' : Number.isNaN(contentLength) ? Number.POSITIVE_INFINITY : contentLength;
+      // Some servers send a body although this response must not have one. The next exchange would read it as its response.
+      const mayHaveLateBody = isBodiless && (isChunked || contentLength > 0);
+      this.isReusable = mayPersist && !mayHaveLateBody;
+      this.state = 'body';
+      this.body.begin(isBodiless ? 0 : length);
+    }
     // Each informational response restarts the response time limit, so a server could hold an exchange open forever.
     else if (++this.#informational > MAX_INFORMATIONAL) throw new Http1Error('informational_too_many');
     if (head.status !== 100) sink.onHead(head, this.#connection);
-  }
-
-  /** Determines how the body ends (RFC 9112 section 6.3). */
-  #frameBody({ status, isPersistent: mayPersist, isChunked, contentLength }: ResponseHead): void {
-    const isBodiless = this.#isHeadRequest || status === 204 || status === 304;
-    const length = isChunked ? 'chunked' : Number.isNaN(contentLength) ? Number.POSITIVE_INFINITY : contentLength;
-    // Some servers send a body although this response must not have one. The next exchange would read it as its response.
-    const mayHaveLateBody = isBodiless && (isChunked || contentLength > 0);
-    this.isReusable = mayPersist && !mayHaveLateBody;
-    this.state = 'body';
-    this.body.begin(isBodiless ? 0 : length);
   }
 
   #parseBody(bytes: Buffer, at: number, sink: ParserSink): void {

@@ -6,12 +6,13 @@ import type { RawHeaders } from './raw-headers.ts';
 /** The connection of a response. */
 export interface ResponseConnection {
   readonly socket: Duplex;
-  /** The time for which it stays open without a request, for `Keep-Alive`; 0: no limit. A reload can change it during a request. */
-  readonly keepAliveTimeoutMs: number;
-  /** Returns the number of bytes of the status line that were sent in advance. */
+  /** A reload can change its limits during a request. */
+  readonly handler: { readonly limits: { readonly keepAliveTimeoutMs: number } };
+  readonly isHalfClosed: boolean;
+  /** Returns the number of bytes of the status line that were sent in advance to a client that has closed its side. */
   takeSentBytes(): number;
-  /** The response is complete and was handed over to the system. */
-  onResponseEnd(): void;
+  /** The response is complete and was handed over to the system, or its connection has failed. */
+  onResponseEnd(response: ResponseWriter): void;
 }
 
 /** Decides about a response. */
@@ -83,6 +84,7 @@ export class ResponseWriter {
   writeHead(status: number, reason: string, headers: RawHeaders): void {
     // One test of all texts takes a tenth of the time of one for each.
     if (LINE_BREAK.test(reason + headers.join(''))) throw new Error('the reason or a header has a line break');
+    const connection = this.#connection;
     let hasLength = false;
     let hasDate = false;
     let hasConnection = false;
@@ -101,9 +103,12 @@ export class ResponseWriter {
     if (!hasLength && !this.mayChunk) this.isPersistent = false;
     if (!hasDate) text += httpDate();
     if (!hasConnection)
-      text += this.isPersistent ? keepAliveLines(this.#connection.keepAliveTimeoutMs) : 'Connection: close\r\n';
+      text += this.isPersistent
+        ? keepAliveLines(connection.handler.limits.keepAliveTimeoutMs)
+        : 'Connection: close\r\n';
     if (this.isChunked) text += 'Transfer-Encoding: chunked\r\n';
-    this.#head = `${text}\r\n`.slice(this.#connection.takeSentBytes());
+    text += '\r\n';
+    this.#head = connection.isHalfClosed ? text.slice(connection.takeSentBytes()) : text;
   }
 
   /** Sends an informational (1xx) response. */
@@ -116,7 +121,7 @@ export class ResponseWriter {
     this.#write('');
   }
 
-  /** @param onWritten called once the system has the bytes, and only then */
+  /** @param onWritten called once the system has the bytes, and only then; not for a small piece, which is copied */
   write(bytes: Buffer, onWritten?: (bytes: Buffer) => void): void {
     if (this.#hasBody && bytes.length > 0 && !this.isOver) this.#writeBody(bytes, '', onWritten);
   }
@@ -134,23 +139,14 @@ export class ResponseWriter {
     if (this.#hasBody && bytes.length > 0) this.#writeBody(bytes, end, onWritten);
     else this.#write(end);
     // In most cases the system has accepted everything already.
-    const { socket } = this.#connection;
-    if (socket.writableLength === 0) this.#finish();
-    else socket.write('', () => this.#finish());
+    const connection = this.#connection;
+    if (connection.socket.writableLength === 0) connection.onResponseEnd(this);
+    else connection.socket.write('', () => connection.onResponseEnd(this));
   }
 
   /** Closes the connection at once. */
   destroy(): void {
     this.#connection.socket.destroy();
-  }
-
-  /** The connection has closed, or the response has ended. */
-  setOver(isFinished: boolean): void {
-    if (this.isOver) return;
-    this.isOver = true;
-    this.isFinished = isFinished;
-    this.pausedSource = undefined;
-    this.owner?.onResponseOver();
   }
 
   /** The client has read what waited. */
@@ -166,7 +162,6 @@ export class ResponseWriter {
     const after = this.isChunked ? `\r\n${end}` : end;
     if (bytes.length <= SMALL_BYTES) {
       this.#write(before + bytes.toString('latin1') + after);
-      onWritten?.(bytes);
       return;
     }
     const { socket } = this.#connection;
@@ -185,11 +180,6 @@ export class ResponseWriter {
     const all = this.#head + text;
     this.#head = '';
     if (all !== '' && !this.isOver) this.#connection.socket.write(all, 'latin1');
-  }
-
-  #finish(): void {
-    const { socket } = this.#connection;
-    if (!this.isOver && socket.errored === null && !socket.destroyed) this.#connection.onResponseEnd();
   }
 }
 

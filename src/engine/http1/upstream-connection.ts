@@ -4,7 +4,6 @@ import { interceptWriteErrors } from '../node-internals/write-errors.ts';
 import type { Dial, SocketHandler } from './dial.ts';
 import { type DeferredTask, defer, type PacedSource, ReadPace, RestartableTimeout } from './event-loop.ts';
 import { Http1Error } from './http1-error.ts';
-import type { ResponseHead } from './message-head.ts';
 import { ResponseParser } from './response-parser.ts';
 import {
   type FlowControl,
@@ -142,12 +141,26 @@ export class UpstreamConnection implements FlowControl, PacedSource, SocketHandl
   onOpen(address?: HostAddress): void {
     if (this.#state !== 'opening') return;
     this.#address = address;
-    this.#state = 'idle';
-    if (this.#request !== undefined) this.#begin(this.#request);
+    this.#state = this.#request === undefined ? 'idle' : 'requested';
+    this.runDeferred();
   }
 
+  /** Begins the exchange. */
   runDeferred(): void {
-    if (this.#state === 'requested' && this.#request !== undefined) this.#begin(this.#request);
+    const request = this.#request;
+    if (this.#state !== 'requested' || request === undefined) return;
+    this.#state = 'busy';
+    this.wasPaused = false;
+    this.#isEarlyResponse = false;
+    this.#idleTimeoutMs = this.#options.idleTimeoutMs;
+    this.#parser.begin(request.method);
+    this.#sink?.onRequestStart();
+    if (this.#state !== 'busy') return;
+    try {
+      this.#write(request, this.#socket as Duplex);
+    } catch (error) {
+      this.#close(error as Error);
+    }
   }
 
   onBytes(bytes: Buffer): void {
@@ -165,7 +178,11 @@ export class UpstreamConnection implements FlowControl, PacedSource, SocketHandl
       return;
     }
     const { head, state } = parser;
-    if (head !== undefined && head !== previousHead) this.#onHead(head);
+    if (head !== previousHead) {
+      // Each informational (1xx) response restarts the time limit.
+      if (state === 'head') this.#limitResponse();
+      else this.#isEarlyResponse = this.#upload !== undefined;
+    }
     if (state === 'complete') this.#complete();
     else if (state === 'upgraded') this.#upgrade();
     else if (state === 'body') this.#continueBody(bytes.length);
@@ -195,21 +212,6 @@ export class UpstreamConnection implements FlowControl, PacedSource, SocketHandl
     socket.on('close', () => this.#onSocketClose());
   }
 
-  #begin(request: UpstreamRequest): void {
-    this.#state = 'busy';
-    this.wasPaused = false;
-    this.#isEarlyResponse = false;
-    this.#idleTimeoutMs = this.#options.idleTimeoutMs;
-    this.#parser.begin(request.method);
-    this.#sink?.onRequestStart();
-    if (this.#state !== 'busy') return;
-    try {
-      this.#write(request, this.#socket as Duplex);
-    } catch (error) {
-      this.#close(error as Error);
-    }
-  }
-
   /** @throws Http1Error `request_malformed` */
   #write(request: UpstreamRequest, socket: Duplex): void {
     const head = formatRequestHead(request);
@@ -221,17 +223,6 @@ export class UpstreamConnection implements FlowControl, PacedSource, SocketHandl
     }
     writeBytes(socket, head, body ?? NO_BYTES);
     this.#limitResponse();
-  }
-
-  /** Each informational (1xx) response restarts the time limit. */
-  #onHead({ status }: ResponseHead): void {
-    if (this.#state !== 'busy') return;
-    if (status < 200) {
-      this.#limitResponse();
-      return;
-    }
-    this.#isEarlyResponse = this.#upload !== undefined;
-    this.#timeout.stop();
   }
 
   #continueBody(size: number): void {

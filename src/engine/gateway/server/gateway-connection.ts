@@ -19,7 +19,7 @@ export class GatewayConnection extends ClientConnection {
   readonly peer: string | undefined;
   /** The fairness key of the peer. */
   readonly client: string;
-  protected readonly handler: RequestHandler<this>;
+  readonly handler: RequestHandler<this>;
   #trustCheck: ServerSettings['trustedProxies'];
   #isTrusted = false;
 
