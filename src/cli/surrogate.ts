@@ -1,4 +1,4 @@
-import { readRequestTarget } from '../engine/gateway/request/request-target.ts';
+import { readRequestTarget } from '../engine/gateway/request/request-head.ts';
 import { Refusal } from '../engine/gateway/response/refusal.ts';
 import { HTTP_METHODS, sortMethods } from '../engine/http1/http-methods.ts';
 import { loggedPath } from '../engine/log/logged-path.ts';

@@ -1,4 +1,4 @@
-import type { RequestTarget } from '../engine/gateway/request/request-target.ts';
+import type { RequestTarget } from '../engine/gateway/request/request-head.ts';
 import { describeOwnResponse } from '../engine/gateway/response/described-response.ts';
 import { Refusal, type RefusalCode } from '../engine/gateway/response/refusal.ts';
 import type { Plan } from '../engine/plan/plan.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readRequestTarget } from '../../src/engine/gateway/request/request-target.ts';
+import { readRequestTarget } from '../../src/engine/gateway/request/request-head.ts';
 import { HTTP_METHODS } from '../../src/engine/http1/http-methods.ts';
 import type { Route } from '../../src/engine/plan/route-definition.ts';
 import { diff } from '../../src/prove/diff/diff-manifests.ts';

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { readRequestTarget } from '../../src/engine/gateway/request/request-target.ts';
+import { readRequestTarget } from '../../src/engine/gateway/request/request-head.ts';
 import { ADDRESS_HEADERS, IDENTITY_HEADERS } from '../../src/engine/header-names.ts';
 import { load } from '../../src/engine/load.ts';
 import { AUTH, completeManifest, loadText, manifestOf, ROUTE } from '../manifest/support.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { hasEncodedSlash, readRequestTarget } from '../../src/engine/gateway/request/request-target.ts';
+import { hasEncodedSlash, readRequestTarget } from '../../src/engine/gateway/request/request-head.ts';
 import { Refusal } from '../../src/engine/gateway/response/refusal.ts';
 import { cpuMs } from '../support/cpu-time.ts';
 import { cases, runs } from '../support/runs.ts';

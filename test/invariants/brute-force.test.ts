@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readRequestTarget } from '../../src/engine/gateway/request/request-target.ts';
+import { readRequestTarget } from '../../src/engine/gateway/request/request-head.ts';
 import { compileInvariants } from '../../src/engine/invariants/compile-invariants.ts';
 import { proveInvariants } from '../../src/engine/invariants/prove.ts';
 import { load, type PlannedManifest } from '../../src/engine/load.ts';

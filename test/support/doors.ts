@@ -11,7 +11,7 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
     'gateway/fairness/client-key',
     'gateway/gateway',
     'gateway/request/planned-request',
-    'gateway/request/request-target',
+    'gateway/request/request-head',
     'gateway/response/described-response',
     'gateway/response/refusal',
     'gateway/server/descriptor-limits',

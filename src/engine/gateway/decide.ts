@@ -3,7 +3,7 @@ import type { Route } from '../plan/route-definition.ts';
 import type { RateLimitStage, RouteRateLimits } from '../rate-limits/rate-limit.ts';
 import type { ForwardedClaims } from '../tokens/forwarded-claims.ts';
 import type { Auth, Principal } from '../tokens/verifier.ts';
-import { hasEncodedSlash, type RequestTarget } from './request/request-target.ts';
+import { hasEncodedSlash, type RequestTarget } from './request/request-head.ts';
 import { Refusal } from './response/refusal.ts';
 
 /**

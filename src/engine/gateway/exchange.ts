@@ -12,8 +12,7 @@ import type { Auth, Principal, VerificationClient } from '../tokens/verifier.ts'
 import { awaitValidation, type CancellableWork } from './request/await-validation.ts';
 import { PlannedRequest } from './request/planned-request.ts';
 import { readBody } from './request/read-body.ts';
-import type { RequestHead } from './request/request-head.ts';
-import type { RequestTarget } from './request/request-target.ts';
+import type { RequestHead, RequestTarget } from './request/request-head.ts';
 import { withPlanHeaders } from './response/plan-headers.ts';
 import { gatewayBusy, Refusal } from './response/refusal.ts';
 import type { BufferBudget } from './server/buffer-budget.ts';
@@ -65,6 +64,7 @@ export class Exchange extends PlannedRequest implements ResponseOwner {
   /** The request id of a trusted proxy, or a new one. */
   readonly id: string;
   readonly startedAt = performance.now();
+  readonly pseudonym: string;
   readonly response: ResponseWriter;
   trace: RequestTrace | undefined;
   /** The observer's copy of the body, once the gateway reads or discards the body. */
@@ -103,12 +103,9 @@ export class Exchange extends PlannedRequest implements ResponseOwner {
   constructor(server: ExchangeServer, connection: GatewayConnection, request: ClientRequest, response: ResponseWriter) {
     super(server.plan, request, connection, !connection.isHalfClosed);
     this.id = this.forwardedInfo?.requestId ?? randomUUID();
+    this.pseudonym = server.plan.server.via ?? server.pseudonym;
     this.response = response;
     this.#server = server;
-  }
-
-  get pseudonym(): string {
-    return this.plan.server.via ?? this.#server.pseudonym;
   }
 
   protected beginTrace(): void {
@@ -257,7 +254,7 @@ export class Exchange extends PlannedRequest implements ResponseOwner {
     if (this.#bufferedBytes > 0) server.bufferBudget.release(this.client, this.#bufferedBytes);
     server.recorder.record(this, server.plan.log);
     if (this.isLongLived) server.longLived.delete(this);
-    else this.#observe();
+    else if (server.observer !== undefined || this.bodyCopy !== undefined) this.#observe();
     // The response may have promised keep-alive before the server began to close.
     if (server.isClosing && connection.isIdle) connection.closeGracefully();
   }

@@ -1,13 +1,24 @@
+import { randomUUID } from 'node:crypto';
+import type { ClientRequest } from '../http1/client-request.ts';
 import { HTTP_METHODS } from '../http1/http-methods.ts';
+import type { RequestErrorKind } from '../http1/message-head.ts';
 import type { RawHeaders } from '../http1/raw-headers.ts';
+import type { ClientConnectionLimits, ClientSocket, RequestHandler } from '../http1/request-reader.ts';
+import type { ResponseWriter } from '../http1/response-writer.ts';
+import type { Log } from '../log/log.ts';
+import type { WorkerCounter } from '../shared-memory/worker-counter.ts';
 import { type Decision, type DecisionWork, decide, refuseWithoutAuth } from './decide.ts';
-import type { Exchange, ExchangeServer, ForwardedExchange, RoutedExchange } from './exchange.ts';
+import { Exchange, type ExchangeServer, type ForwardedExchange, type RoutedExchange } from './exchange.ts';
+import type { GatewayCounters } from './gateway-counters.ts';
 import { preflightHeaders } from './response/cors.ts';
 import { respond } from './response/own-response.ts';
-import { fail } from './response/refuse.ts';
+import { Refusal } from './response/refusal.ts';
+import { fail, REFUSAL_BY_KIND, rawRefusal, refuseRest } from './response/refuse.ts';
 import { StreamedResponse } from './response/streamed-response.ts';
 import { TunnelResponse } from './response/tunnel-response.ts';
 import { VerifiedResponse } from './response/verified-response.ts';
+import { ClientRegistry, type ClientServer } from './server/client-server.ts';
+import { type GatewayConnection, peerAddress } from './server/gateway-connection.ts';
 import type { RequestRecorder } from './telemetry/request-recorder.ts';
 import { forwardAsProxyPass } from './upstream/http-proxy.ts';
 import type { LiveUpstreams } from './upstream/live-upstreams.ts';
@@ -18,11 +29,91 @@ export interface ServerState extends ExchangeServer {
   readonly upstreams: LiveUpstreams;
 }
 
+/** Turns the requests of clients into exchanges and serves them. Refuses bytes that are not a request. */
+export class RequestAcceptor implements RequestHandler<GatewayConnection> {
+  readonly clients: ClientRegistry;
+  readonly #state: ServerState;
+  readonly #log: Log;
+  readonly #tunnels: WorkerCounter;
+
+  constructor(state: ServerState, log: Log, { connections, tunnels }: GatewayCounters) {
+    this.#state = state;
+    this.#log = log;
+    this.#tunnels = tunnels;
+    this.clients = new ClientRegistry(this, connections);
+  }
+
+  /** Begins to serve the connections of a server. */
+  start(server: ClientServer): void {
+    this.clients.attach(server, ({ code = '' }, socket) => this.#closeFailedTlsHandshake(code, socket));
+  }
+
+  get limits(): ClientConnectionLimits {
+    return this.#state.plan.server;
+  }
+
+  onRequest(connection: GatewayConnection, request: ClientRequest, response: ResponseWriter): void {
+    if (request.method === 'CONNECT') {
+      this.#refuseBytes(connection, NO_CONNECT);
+      return;
+    }
+    const exchange = new Exchange(this.#state, connection, request, response);
+    if (exchange.isHandshake) this.#openHandshake(connection, response);
+    serve(exchange, this.#state);
+  }
+
+  onRequestError(connection: GatewayConnection, kind: RequestErrorKind): void {
+    const { hasBegun, owner } = connection.response ?? {};
+    if (kind === 'late' && connection.isUnused) connection.socket.destroy();
+    else if (kind === 'late' && connection.isResponding) connection.reset();
+    else if (hasBegun === false && owner instanceof Exchange) refuseRest(owner, kind);
+    else this.#refuseBytes(connection, REFUSAL_BY_KIND[kind]);
+  }
+
+  #openHandshake(connection: GatewayConnection, response: ResponseWriter): void {
+    response.isPersistent = false;
+    connection.holdEarlyData();
+    this.#tunnels.add(1);
+    connection.socket.once('close', () => this.#tunnels.add(-1));
+  }
+
+  /** Refuses bytes that are not a request. After the begin of a response, only closes the connection. */
+  #refuseBytes(connection: GatewayConnection, refusal: Refusal): void {
+    if (!connection.socket.writable) {
+      connection.socket.destroy();
+      return;
+    }
+    // A response in flight must not look complete, and a complete one is the last.
+    if (connection.response?.hasBegun === true) {
+      connection.reset();
+      return;
+    }
+    if (connection.isDiscarding) {
+      connection.closeGracefully();
+      return;
+    }
+    const id = randomUUID();
+    const { responseHeaders } = this.#state.plan.server;
+    connection.refuseInput(rawRefusal(refusal, id, connection.isHeadRequest, responseHeaders));
+    this.#state.recorder.recordUnparsed(id, refusal, connection.peer);
+  }
+
+  /** Does not log port scans, which reset the connection. */
+  #closeFailedTlsHandshake(code: string, socket: ClientSocket): void {
+    if (code !== 'ECONNRESET')
+      this.#log.logger.info({ reason: code, peer: peerAddress(socket) }, 'TLS handshake failed');
+    socket.destroy();
+  }
+}
+
+/** CONNECT is for forward proxies, so no route allows it. */
+const NO_CONNECT = new Refusal('method_not_allowed', { headers: { Allow: HTTP_METHODS.join(', ') } });
+
 /**
  * Serves one request, from its head to its log line, by the plan that was active when it began. Each step throws its refusal, and
  * `fail` sends it. Where nothing has to be waited for, the request is forwarded before this function returns.
  */
-export function serve(exchange: Exchange, server: ServerState): void {
+function serve(exchange: Exchange, server: ServerState): void {
   server.recorder.metrics.begin();
   exchange.response.owner = exchange;
   try {

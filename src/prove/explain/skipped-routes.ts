@@ -1,4 +1,4 @@
-import { hasEncodedSlash } from '../../engine/gateway/request/request-target.ts';
+import { hasEncodedSlash } from '../../engine/gateway/request/request-head.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
 import { runToEnd, type SlicedWork } from '../../engine/plan/sliced-work.ts';

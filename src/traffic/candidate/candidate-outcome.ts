@@ -1,6 +1,6 @@
 import { type Decision, decide } from '../../engine/gateway/decide.ts';
 import type { Exchange, ForwardedExchange } from '../../engine/gateway/exchange.ts';
-import { isServerOptions, type RequestTarget } from '../../engine/gateway/request/request-target.ts';
+import { isServerOptions, type RequestTarget } from '../../engine/gateway/request/request-head.ts';
 import {
   forwardedMessage,
   preflightResponse,

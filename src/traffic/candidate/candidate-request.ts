@@ -1,6 +1,6 @@
 import type { Exchange } from '../../engine/gateway/exchange.ts';
 import { PlannedRequest } from '../../engine/gateway/request/planned-request.ts';
-import type { RequestTarget } from '../../engine/gateway/request/request-target.ts';
+import type { RequestTarget } from '../../engine/gateway/request/request-head.ts';
 import { Refusal } from '../../engine/gateway/response/refusal.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';

@@ -1,5 +1,5 @@
 import type { RequestSteps } from '../../engine/gateway/decide.ts';
-import { type RequestTarget, readRequestTarget } from '../../engine/gateway/request/request-target.ts';
+import { type RequestTarget, readRequestTarget } from '../../engine/gateway/request/request-head.ts';
 import { Refusal, type RefusalCode } from '../../engine/gateway/response/refusal.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';

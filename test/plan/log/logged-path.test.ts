@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readRequestTarget } from '../../../src/engine/gateway/request/request-target.ts';
+import { readRequestTarget } from '../../../src/engine/gateway/request/request-head.ts';
 import { load } from '../../../src/engine/load.ts';
 import { loggedPath } from '../../../src/engine/log/logged-path.ts';
 import type { Plan } from '../../../src/engine/plan/plan.ts';

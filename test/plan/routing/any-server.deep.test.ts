@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readRequestTarget } from '../../../src/engine/gateway/request/request-target.ts';
+import { readRequestTarget } from '../../../src/engine/gateway/request/request-head.ts';
 import { load } from '../../../src/engine/load.ts';
 import type { Plan } from '../../../src/engine/plan/plan.ts';
 import type { Route } from '../../../src/engine/plan/route-definition.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readRequestTarget } from '../../../src/engine/gateway/request/request-target.ts';
+import { readRequestTarget } from '../../../src/engine/gateway/request/request-head.ts';
 import { PatternError, parsePattern, patternKey } from '../../../src/engine/routing/pattern.ts';
 import { anyCharacter } from '../../support/any-character.ts';
 import { runs } from '../../support/runs.ts';

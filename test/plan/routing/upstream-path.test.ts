@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readRequestTarget } from '../../../src/engine/gateway/request/request-target.ts';
+import { readRequestTarget } from '../../../src/engine/gateway/request/request-head.ts';
 import type { Plan } from '../../../src/engine/plan/plan.ts';
 import { loadText, manifestOf, problemOf } from '../../manifest/support.ts';
 import { cases, runs } from '../../support/runs.ts';

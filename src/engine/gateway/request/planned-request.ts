@@ -14,8 +14,14 @@ import type { GatewayConnection } from '../server/gateway-connection.ts';
 import { checkHandshake, isWebSocketHandshake, isWebSocketOriginAllowed } from '../server/websocket-handshake.ts';
 import { type ForwardedInfo, readForwardedInfo } from './forwarded-info.ts';
 import { checkBodyHead } from './read-body.ts';
-import { type RequestHead, readRequestHead, refuseLoop } from './request-head.ts';
-import { isServerOptions, type RequestTarget, readRequestTarget } from './request-target.ts';
+import {
+  isServerOptions,
+  type RequestHead,
+  type RequestTarget,
+  readRequestHead,
+  readRequestTarget,
+  refuseLoop,
+} from './request-head.ts';
 
 /** `continue`: the client waits for `100 Continue` before it sends the body (RFC 9110 section 10.1.1). */
 type Expectation = 'continue' | 'unknown';
@@ -58,7 +64,7 @@ export abstract class PlannedRequest implements RequestSteps {
     this.connection = connection;
     this.method = request.method;
     this.mayUpgrade = mayUpgrade;
-    this.isHandshake = mayUpgrade && isWebSocketHandshake(plan, request);
+    this.isHandshake = mayUpgrade && request.known.upgrade !== undefined && isWebSocketHandshake(plan, request);
     const { expect } = request.known;
     // HTTP/1.0 has no expectations (RFC 9110 section 10.1.1).
     if (expect !== undefined && request.httpVersion === '1.1')

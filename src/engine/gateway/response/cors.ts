@@ -2,8 +2,7 @@ import type { ClientRequest } from '../../http1/client-request.ts';
 import { getAllHeaders, type RawHeaders, setHeader } from '../../http1/raw-headers.ts';
 import type { Plan } from '../../plan/plan.ts';
 import type { Cors } from '../../settings/cors.ts';
-import type { RequestHead } from '../request/request-head.ts';
-import type { RequestTarget } from '../request/request-target.ts';
+import type { RequestHead, RequestTarget } from '../request/request-head.ts';
 
 /**
  * True for a preflight, with which a browser checks the permissions of a page from another origin (Fetch standard, CORS

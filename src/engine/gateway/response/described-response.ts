@@ -2,7 +2,7 @@ import type { RawHeaders } from '../../http1/raw-headers.ts';
 import type { Plan } from '../../plan/plan.ts';
 import type { Route } from '../../plan/route-definition.ts';
 import type { PlannedRequest } from '../request/planned-request.ts';
-import { type RequestTarget, upstreamTarget } from '../request/request-target.ts';
+import { type RequestTarget, upstreamTarget } from '../request/request-head.ts';
 import { applyHeaderRules, type ForwardedRequest, forwardRequestHeaders } from '../upstream/proxy-headers.ts';
 import { preflightHeaders } from './cors.ts';
 import { ownHeaders } from './own-response.ts';

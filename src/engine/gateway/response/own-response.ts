@@ -1,7 +1,7 @@
 import type { RawHeaders } from '../../http1/raw-headers.ts';
 import type { OwnResponse } from '../../settings/own-response.ts';
 import type { RoutedExchange } from '../exchange.ts';
-import type { RequestTarget } from '../request/request-target.ts';
+import type { RequestTarget } from '../request/request-head.ts';
 import { forwardResponseHeaders } from '../upstream/proxy-headers.ts';
 import { Refusal } from './refusal.ts';
 import { sendWhole } from './refuse.ts';

@@ -4,8 +4,7 @@ import { forEachHeader, isHeader, type RawHeaders } from '../../http1/raw-header
 import type { Plan } from '../../plan/plan.ts';
 import type { Route } from '../../plan/route-definition.ts';
 import type { ForwardedInfo } from '../request/forwarded-info.ts';
-import type { RequestHead } from '../request/request-head.ts';
-import { malformed, readRequestTarget } from '../request/request-target.ts';
+import { malformed, type RequestHead, readRequestTarget } from '../request/request-head.ts';
 import { Refusal } from '../response/refusal.ts';
 
 /**

@@ -8,8 +8,10 @@ export interface RequestTrace {
   readonly id: string;
   /** True if the client sent the trace id. Only then does the client's `tracestate` belong to the trace. */
   readonly isContinued: boolean;
-  /** Returns the `traceparent` for the upstream, with the gateway as the parent. */
-  traceparentFor(method: string, upstreamId: string): string;
+  /** Two hex digits, for a trace without spans. */
+  readonly flags?: string;
+  /** Begins the span of the upstream request. Returns the `traceparent` for the upstream, with this span as the parent. */
+  readonly traceparentFor?: (method: string, upstreamId: string) => string;
   /** Ends the recording of spans with the outcome of the request. */
   readonly end?: (record: RequestRecord) => void;
 }
@@ -48,11 +50,11 @@ export function beginTrace(request: PlannedRequest, tracer: RequestTracer | unde
   const isSampled = Math.random() < request.plan.sampledTraces;
   // The sampler of an SDK knows neither the manifest nor its reloads, so it sees only the new traces that are sampled here.
   if (tracer !== undefined && (parent !== undefined || isSampled)) return tracer.begin(request, parent);
-  if (parent !== undefined) return new PassThroughTrace(parent.traceId, parent.flags, true);
+  if (parent !== undefined) return { id: parent.traceId, flags: parent.flags, isContinued: true };
   // The digits of the request id, if the gateway generated that id.
   const id = request.forwardedInfo?.requestId === undefined ? request.id : randomUUID();
   const digits = id.slice(0, 8) + id.slice(9, 13) + id.slice(14, 18) + id.slice(19, 23) + id.slice(24);
-  return new PassThroughTrace(digits, isSampled ? '01' : '00', false);
+  return { id: digits, flags: isSampled ? '01' : '00', isContinued: false };
 }
 
 /** One half of each span id, random for each process; the other half counts in decimal digits. A span id must be unique in its trace. */
@@ -61,19 +63,9 @@ const FIRST_SPAN = 10_000_000;
 const LAST_SPAN = 99_999_999;
 let span = randomInt(FIRST_SPAN, LAST_SPAN);
 
-class PassThroughTrace implements RequestTrace {
-  readonly id: string;
-  readonly isContinued: boolean;
-  readonly #flags: string;
-
-  constructor(id: string, flags: string, isContinued: boolean) {
-    this.id = id;
-    this.isContinued = isContinued;
-    this.#flags = flags;
-  }
-
-  traceparentFor(): string {
-    span = span === LAST_SPAN ? FIRST_SPAN : span + 1;
-    return `00-${this.id}-${PROCESS_ID}${span}-${this.#flags}`;
-  }
+/** Returns the `traceparent` for the upstream, with the gateway as the parent. */
+export function traceparentFor(trace: RequestTrace, method: string, upstreamId: string): string {
+  if (trace.traceparentFor !== undefined) return trace.traceparentFor(method, upstreamId);
+  span = span === LAST_SPAN ? FIRST_SPAN : span + 1;
+  return `00-${trace.id}-${PROCESS_ID}${span}-${trace.flags}`;
 }

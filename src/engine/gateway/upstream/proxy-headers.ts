@@ -5,7 +5,7 @@ import type { HeaderRules } from '../../settings/header-rules.ts';
 import type { Exchange, ForwardedExchange } from '../exchange.ts';
 import { withPublicPaths } from '../response/public-paths.ts';
 import { UNIX_PEER } from '../server/gateway-connection.ts';
-import type { RequestTrace } from '../telemetry/trace.ts';
+import { type RequestTrace, traceparentFor } from '../telemetry/trace.ts';
 
 /** Headers for one connection only: each hop removes them (RFC 9110 section 7.6.1). */
 const HOP_BY_HOP = new Set([
@@ -95,7 +95,7 @@ export function forwardRequestHeaders(forwarded: ForwardedRequest, trace: Reques
   headers.push('X-Request-Id', id);
   headers.push('Via', `${httpVersion} ${pseudonym}`);
   if (maxForwards !== undefined) headers.push('Max-Forwards', String(maxForwards - 1));
-  if (trace !== undefined) headers.push('traceparent', trace.traceparentFor(method, route.upstream.id));
+  if (trace !== undefined) headers.push('traceparent', traceparentFor(trace, method, route.upstream.id));
   const changed = rules === undefined ? headers : applyHeaderRules(headers, rules);
   const lines = claims === undefined || principal === undefined ? [] : claims.linesOf(principal);
   return typeof lines === 'string' || lines.length === 0 ? changed : [...changed, ...lines];

@@ -10,7 +10,7 @@ import type { FailureSource } from '../circuit-breaker/circuit-breaker.ts';
 import type { ForwardedExchange } from '../exchange.ts';
 import type { CancellableWork } from '../request/await-validation.ts';
 import { RequestBody } from '../request/request-body.ts';
-import { upstreamTarget } from '../request/request-target.ts';
+import { upstreamTarget } from '../request/request-head.ts';
 import { Refusal } from '../response/refusal.ts';
 import { fail } from '../response/refuse.ts';
 import type { LiveEndpoint } from './live-endpoint.ts';

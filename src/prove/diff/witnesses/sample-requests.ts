@@ -1,4 +1,4 @@
-import { readRequestTarget } from '../../../engine/gateway/request/request-target.ts';
+import { readRequestTarget } from '../../../engine/gateway/request/request-head.ts';
 import { foldHeaderName } from '../../../engine/header-names.ts';
 import type { Path } from '../../../engine/problem/finding.ts';
 import { typesAt } from '../../../engine/schema/schema-walk.ts';
