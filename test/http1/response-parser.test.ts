@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { Http1Error } from '../../src/engine/http1/http1-error.ts';
-import type { ResponseHead } from '../../src/engine/http1/message-head.ts';
 import { BodyDecoder } from '../../src/engine/http1/message-reader.ts';
 import { ResponseParser } from '../../src/engine/http1/response-parser.ts';
-import type { ResponseSink } from '../../src/engine/http1/upstream-request.ts';
+import type { ResponseHead, ResponseSink } from '../../src/engine/http1/upstream-request.ts';
 import { readStrictly, STATUS_LINE, UnreadableError } from '../edge/strict.ts';
 import { runs } from '../support/runs.ts';
 

@@ -1,10 +1,9 @@
 import { createDial, type DialOptions, type ServerAddress } from './dial.ts';
 import { GrowingBuffer } from './growing-buffer.ts';
 import { Http1Error } from './http1-error.ts';
-import type { ResponseHead } from './message-head.ts';
 import type { RawHeaders } from './raw-headers.ts';
 import { UpstreamConnection } from './upstream-connection.ts';
-import type { ResponseSink } from './upstream-request.ts';
+import type { ResponseHead, ResponseSink } from './upstream-request.ts';
 
 /** A request whose body, if any, is in memory. */
 interface FetchRequest {

@@ -1,3 +1,5 @@
+import type { Duplex } from 'node:stream';
+import { CONTENT_METHODS } from './http-methods.ts';
 import { Http1Error } from './http1-error.ts';
 import type { RawHeaders } from './raw-headers.ts';
 
@@ -120,60 +122,6 @@ export type MalformedPart = 'request_line' | 'message';
 /** `too_large`: the head exceeds its limit; `body`: the framing of the body is broken; `late`: the request did not arrive in time. */
 export type RequestErrorKind = MalformedPart | 'too_large' | 'body' | 'late';
 
-/** The head of a response (RFC 9112 section 4). Its text is latin-1. */
-export interface ResponseHead {
-  readonly status: number;
-  readonly reason: string;
-  readonly headers: RawHeaders;
-  /** NaN if the head has no `Content-Length`: the body is chunked, or ends with the connection. */
-  readonly contentLength: number;
-  readonly isChunked: boolean;
-  /** All values of `Connection`. */
-  readonly connection: string | undefined;
-  /** True if the connection may carry another exchange (RFC 9112 section 9.3). */
-  readonly isPersistent: boolean;
-  /** The value of `Keep-Alive`. */
-  readonly keepAlive: string | undefined;
-}
-
-/** Matches a complete head without its empty line. A head that does not match is invalid, or can be read in two ways. */
-const RESPONSE_HEAD = new RegExp(
-  `^HTTP/1\\.([01]) ([1-9]\\d\\d)(?: ([\\t\\x20-\\x7e\\x80-\\xff]*))?\\r\\n${FIELD_LINES}$`,
-);
-const VERSION = 'HTTP/1.';
-const CONTENT_LENGTH = /^\d{1,15}$/;
-
-/**
- * Parses a head without its empty line. Rejects repeated or conflicting framing headers (RFC 9112 section 6.3).
- *
- * @throws Http1Error `response_malformed`
- */
-export function parseResponseHead(text: string): ResponseHead {
-  const [, minor, code, reason = ''] = RESPONSE_HEAD.exec(text) ?? [];
-  if (code === undefined) throw malformed();
-  const { headers, known } = parseFields(text, text.indexOf('\n') + 1);
-  const { contentLength: length, transferEncoding: encoding, connection, keepAlive } = known;
-  const isChunked = encoding?.toLowerCase() === 'chunked';
-  if (encoding !== undefined && (!isChunked || length !== undefined || minor === '0')) throw malformed();
-  if (length !== undefined && !CONTENT_LENGTH.test(length)) throw malformed();
-  return {
-    status: Number(code),
-    reason,
-    headers,
-    contentLength: length === undefined ? Number.NaN : Number(length),
-    isChunked,
-    connection,
-    isPersistent: isPersistent(minor === '0', connection),
-    keepAlive,
-  };
-}
-
-/** Checks a complete status line, or the first part of one. Returns `undefined` if it is valid or may become so. */
-export function checkStatusLine(text: string): MalformedPart | undefined {
-  const isValid = text.endsWith('\n') ? RESPONSE_HEAD.test(text) : VERSION.startsWith(text.slice(0, VERSION.length));
-  return isValid ? undefined : 'message';
-}
-
 /** Parses trailers without the empty line. Returns `undefined` for malformed ones and for framing headers, which mean nothing here. */
 export function parseTrailers(text: string): HeaderFields | undefined {
   if (!FIELDS.test(text)) return undefined;
@@ -191,6 +139,63 @@ export function isPersistent(isHttp10: boolean, connection: string | undefined):
   return !CLOSE.test(connection) && (!isHttp10 || KEEP_ALIVE.test(connection));
 }
 
-function malformed(): Http1Error {
-  return new Http1Error('response_malformed');
+/** The head of a request to an upstream, without the lines that its connection and its framing determine. */
+export interface RequestLines {
+  readonly method: string;
+  readonly path: string;
+  /** All headers except `Connection`, `Upgrade` and the framing headers, which the connection writes. */
+  readonly headers: RawHeaders;
+  /** True for a WebSocket handshake (RFC 6455 section 4.1). */
+  readonly isHandshake: boolean;
+  /** Bytes of the body; `undefined`: no body; `'chunked'`: a body of unknown length. */
+  readonly length: number | 'chunked' | undefined;
+}
+
+/** Matches exactly one head, with nothing after it. */
+const HEAD = new RegExp(`^[A-Z]+ [!-~]+ HTTP/1\\.1\\r\\n${FIELD_LINES}\\r\\n$`);
+/**
+ * Returns the head of a request as latin-1 (RFC 9112 section 3). It checks the complete head, so no value from a client can add a
+ * second request.
+ *
+ * @throws Http1Error `request_malformed`
+ */
+export function formatRequestHead({ method, path, headers, isHandshake, length }: RequestLines): string {
+  let text = `${method} ${path} HTTP/1.1\r\n${serializeHeaders(headers)}`;
+  text += isHandshake ? 'Connection: Upgrade\r\nUpgrade: websocket\r\n' : 'Connection: keep-alive\r\n';
+  if (length === 'chunked') text += 'Transfer-Encoding: chunked\r\n';
+  // RFC 9110 section 8.6: without a body, such a request has `Content-Length: 0`.
+  else if (length !== undefined || CONTENT_METHODS.has(method)) text += `Content-Length: ${length ?? 0}\r\n`;
+  text += '\r\n';
+  if (!HEAD.test(text)) throw new Http1Error('request_malformed');
+  return text;
+}
+
+/** The largest piece of a body that is copied into the same write as the text before it. */
+export const SMALL_BYTES = 16_384;
+
+/**
+ * Writes bytes with text before and after them, small ones in one piece.
+ *
+ * @param onWritten called once the system has large bytes, and only then; small ones are copied
+ */
+export function writeBytes(
+  socket: Duplex,
+  before: string,
+  bytes: Buffer,
+  after = '',
+  onWritten?: (bytes: Buffer) => void,
+): void {
+  if (bytes.length <= SMALL_BYTES) {
+    const text = bytes.length === 0 ? before + after : before + bytes.toString('latin1') + after;
+    if (text !== '') socket.write(text, 'latin1');
+    return;
+  }
+  socket.cork();
+  if (before !== '') socket.write(before, 'latin1');
+  // After a failed write the system may still use the bytes.
+  socket.write(bytes, (error) => {
+    if (error == null) onWritten?.(bytes);
+  });
+  if (after !== '') socket.write(after, 'latin1');
+  socket.uncork();
 }

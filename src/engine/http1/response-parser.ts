@@ -1,7 +1,45 @@
 import { Http1Error } from './http1-error.ts';
-import { checkStatusLine, isPersistent, parseResponseHead, type ResponseHead } from './message-head.ts';
+import { FIELD_LINES, isPersistent, type MalformedPart, parseFields } from './message-head.ts';
 import { BodyDecoder, HeadReader } from './message-reader.ts';
-import type { FlowControl, ResponseSink } from './upstream-request.ts';
+import type { FlowControl, ResponseHead, ResponseSink } from './upstream-request.ts';
+
+/** Matches a complete head without its empty line. A head that does not match is invalid, or can be read in two ways. */
+const RESPONSE_HEAD = new RegExp(
+  `^HTTP/1\\.([01]) ([1-9]\\d\\d)(?: ([\\t\\x20-\\x7e\\x80-\\xff]*))?\\r\\n${FIELD_LINES}$`,
+);
+const VERSION = 'HTTP/1.';
+const CONTENT_LENGTH = /^\d{1,15}$/;
+
+/**
+ * Parses a head without its empty line. Rejects repeated or conflicting framing headers (RFC 9112 section 6.3).
+ *
+ * @throws Http1Error `response_malformed`
+ */
+function parseResponseHead(text: string): ResponseHead {
+  const [, minor, code, reason = ''] = RESPONSE_HEAD.exec(text) ?? [];
+  if (code === undefined) throw malformed();
+  const { headers, known } = parseFields(text, text.indexOf('\n') + 1);
+  const { contentLength: length, transferEncoding: encoding, connection, keepAlive } = known;
+  const isChunked = encoding?.toLowerCase() === 'chunked';
+  if (encoding !== undefined && (!isChunked || length !== undefined || minor === '0')) throw malformed();
+  if (length !== undefined && !CONTENT_LENGTH.test(length)) throw malformed();
+  return {
+    status: Number(code),
+    reason,
+    headers,
+    contentLength: length === undefined ? Number.NaN : Number(length),
+    isChunked,
+    connection,
+    isPersistent: isPersistent(minor === '0', connection),
+    keepAlive,
+  };
+}
+
+/** Checks a complete status line, or the first part of one. Returns `undefined` if it is valid or may become so. */
+function checkStatusLine(text: string): MalformedPart | undefined {
+  const isValid = text.endsWith('\n') ? RESPONSE_HEAD.test(text) : VERSION.startsWith(text.slice(0, VERSION.length));
+  return isValid ? undefined : 'message';
+}
 
 const DEFAULT_HEAD_LIMIT_BYTES = 16_384;
 /** The limit does not count the end of the last line. */
@@ -109,4 +147,8 @@ export class ResponseParser {
     const mayContinue = connection === undefined || isPersistent(false, connection);
     this.isReusable &&= mayContinue && body.end === bytes.length;
   }
+}
+
+function malformed(): Http1Error {
+  return new Http1Error('response_malformed');
 }

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { ClientRequest } from './client-request.ts';
-import { serializeHeaders } from './message-head.ts';
+import { serializeHeaders, writeBytes } from './message-head.ts';
 import type { RawHeaders } from './raw-headers.ts';
 
 /** The connection of a response. */
@@ -21,8 +21,6 @@ export interface ResponseOwner {
   onResponseOver(): void;
 }
 
-/** The largest piece of a body that is copied into the same write as the text before it. */
-const SMALL_BYTES = 16_384;
 const NO_BYTES = Buffer.alloc(0);
 /** Matches characters that would end a field line early (RFC 9110 section 5.5). */
 const LINE_BREAK = /[\0\r\n]/;
@@ -113,17 +111,18 @@ export class ResponseWriter {
 
   /** Sends an informational (1xx) response. */
   writeInformation(status: number, reason: string, headers: RawHeaders): void {
-    this.#write(`HTTP/1.1 ${status} ${reason}\r\n${serializeHeaders(headers)}\r\n`);
+    const text = `HTTP/1.1 ${status} ${reason}\r\n${serializeHeaders(headers)}\r\n`;
+    if (!this.isOver) this.#connection.socket.write(text, 'latin1');
   }
 
   /** Sends the head, if it still waits. */
   flushHead(): void {
-    this.#write('');
+    this.#write(NO_BYTES);
   }
 
   /** @param onWritten called once the system has the bytes, and only then; not for a small piece, which is copied */
   write(bytes: Buffer, onWritten?: (bytes: Buffer) => void): void {
-    if (this.#hasBody && bytes.length > 0 && !this.isOver) this.#writeBody(bytes, '', onWritten);
+    if (this.#hasBody && bytes.length > 0) this.#write(bytes, '', onWritten);
   }
 
   /** Sets the trailers of a chunked body. */
@@ -136,8 +135,7 @@ export class ResponseWriter {
     if (this.isEnded || this.isOver) return;
     this.isEnded = true;
     const end = this.isChunked ? `0\r\n${this.#trailers}\r\n` : '';
-    if (this.#hasBody && bytes.length > 0) this.#writeBody(bytes, end, onWritten);
-    else this.#write(end);
+    this.#write(this.#hasBody ? bytes : NO_BYTES, end, onWritten);
     // In most cases the system has accepted everything already.
     const connection = this.#connection;
     if (connection.socket.writableLength === 0) connection.onResponseEnd(this);
@@ -156,30 +154,13 @@ export class ResponseWriter {
     pausedSource?.resume();
   }
 
-  /** Writes a piece of the body, with `end` behind it. */
-  #writeBody(bytes: Buffer, end: string, onWritten: ((bytes: Buffer) => void) | undefined): void {
-    const before = this.isChunked ? `${bytes.length.toString(16)}\r\n` : '';
-    const after = this.isChunked ? `\r\n${end}` : end;
-    if (bytes.length <= SMALL_BYTES) {
-      this.#write(before + bytes.toString('latin1') + after);
-      return;
-    }
-    const { socket } = this.#connection;
-    socket.cork();
-    this.#write(before);
-    // After a failed write the system may still use the bytes.
-    socket.write(bytes, (error) => {
-      if (error == null) onWritten?.(bytes);
-    });
-    this.#write(after);
-    socket.uncork();
-  }
-
-  /** Writes text, behind the head if that still waits. */
-  #write(text: string): void {
-    const all = this.#head + text;
+  /** Writes a piece of the body, behind the head if that still waits, and with `end` behind it. */
+  #write(bytes: Buffer, end = '', onWritten?: (bytes: Buffer) => void): void {
+    if (this.isOver) return;
+    const isChunk = this.isChunked && bytes.length > 0;
+    const before = isChunk ? `${this.#head}${bytes.length.toString(16)}\r\n` : this.#head;
     this.#head = '';
-    if (all !== '' && !this.isOver) this.#connection.socket.write(all, 'latin1');
+    writeBytes(this.#connection.socket, before, bytes, isChunk ? `\r\n${end}` : end, onWritten);
   }
 }
 

@@ -4,15 +4,14 @@ import { interceptWriteErrors } from '../node-internals/write-errors.ts';
 import type { Dial, SocketHandler } from './dial.ts';
 import { type DeferredTask, defer, type PacedSource, ReadPace, RestartableTimeout } from './event-loop.ts';
 import { Http1Error } from './http1-error.ts';
+import { formatRequestHead, writeBytes } from './message-head.ts';
 import { ResponseParser } from './response-parser.ts';
 import {
   type FlowControl,
-  formatRequestHead,
   type ResponseSink,
   Upload,
   type UploadListener,
   type UpstreamRequest,
-  writeBytes,
 } from './upstream-request.ts';
 
 /** How long to wait for an early response after a write failed. If there is one, it is in the kernel's buffer already. */

@@ -2,24 +2,31 @@ import type { Duplex } from 'node:stream';
 import type { BodySink, ClientRequest } from './client-request.ts';
 import { type DeferredTask, defer } from './event-loop.ts';
 import { GrowingBuffer } from './growing-buffer.ts';
-import { CONTENT_METHODS } from './http-methods.ts';
 import { Http1Error } from './http1-error.ts';
-import { FIELD_LINES, type ResponseHead, serializeHeaders } from './message-head.ts';
+import { type RequestLines, SMALL_BYTES, writeBytes } from './message-head.ts';
 import type { RawHeaders } from './raw-headers.ts';
 
 /** A request to an upstream. */
-export interface UpstreamRequest {
-  readonly method: string;
-  readonly path: string;
-  /** All headers except `Connection`, `Upgrade` and the framing headers, which the connection writes. */
-  readonly headers: RawHeaders;
-  /** True for a WebSocket handshake (RFC 6455 section 4.1). */
-  readonly isHandshake: boolean;
-  /** Bytes of the body; `undefined`: no body; `'chunked'`: a body of unknown length. */
-  readonly length: number | 'chunked' | undefined;
+export interface UpstreamRequest extends RequestLines {
   readonly body: Buffer | Upload | null;
   /** True if the connection limits the time until the response begins. */
   readonly hasResponseTimeout: boolean;
+}
+
+/** The head of a response (RFC 9112 section 4). Its text is latin-1. */
+export interface ResponseHead {
+  readonly status: number;
+  readonly reason: string;
+  readonly headers: RawHeaders;
+  /** NaN if the head has no `Content-Length`: the body is chunked, or ends with the connection. */
+  readonly contentLength: number;
+  readonly isChunked: boolean;
+  /** All values of `Connection`. */
+  readonly connection: string | undefined;
+  /** True if the connection may carry another exchange (RFC 9112 section 9.3). */
+  readonly isPersistent: boolean;
+  /** The value of `Keep-Alive`. */
+  readonly keepAlive: string | undefined;
 }
 
 /** Controls the response that a connection delivers. */
@@ -52,41 +59,7 @@ export interface ResponseSink {
   onError(error: Error): void;
 }
 
-/** Matches exactly one head, with nothing after it. */
-const HEAD = new RegExp(`^[A-Z]+ [!-~]+ HTTP/1\\.1\\r\\n${FIELD_LINES}\\r\\n$`);
-/** The largest piece of a body that is copied into the same write as the text before it. */
-const SMALL_BYTES = 16_384;
 const MAX_GATHERED_BYTES = 65_536;
-
-/**
- * Returns the head of a request as latin-1 (RFC 9112 section 3). It checks the complete head, so no value from a client can add a
- * second request.
- *
- * @throws Http1Error `request_malformed`
- */
-export function formatRequestHead({ method, path, headers, isHandshake, length }: UpstreamRequest): string {
-  let text = `${method} ${path} HTTP/1.1\r\n${serializeHeaders(headers)}`;
-  text += isHandshake ? 'Connection: Upgrade\r\nUpgrade: websocket\r\n' : 'Connection: keep-alive\r\n';
-  if (length === 'chunked') text += 'Transfer-Encoding: chunked\r\n';
-  // RFC 9110 section 8.6: without a body, such a request has `Content-Length: 0`.
-  else if (length !== undefined || CONTENT_METHODS.has(method)) text += `Content-Length: ${length ?? 0}\r\n`;
-  text += '\r\n';
-  if (!HEAD.test(text)) throw new Http1Error('request_malformed');
-  return text;
-}
-
-/** Writes bytes with text before and after them, small ones in one piece. */
-export function writeBytes(socket: Duplex, before: string, bytes: Buffer, after = ''): void {
-  if (bytes.length <= SMALL_BYTES) {
-    socket.write(before + bytes.toString('latin1') + after, 'latin1');
-    return;
-  }
-  socket.cork();
-  if (before !== '') socket.write(before, 'latin1');
-  socket.write(bytes);
-  if (after !== '') socket.write(after, 'latin1');
-  socket.uncork();
-}
 
 export interface UploadListener {
   /** A part of the request, or the end of it, was written. */

@@ -1,7 +1,6 @@
-import type { ResponseHead } from '../../http1/message-head.ts';
 import { getHeader, type RawHeaders } from '../../http1/raw-headers.ts';
 import { releaseReadBuffer } from '../../http1/read-buffers.ts';
-import type { FlowControl } from '../../http1/upstream-request.ts';
+import type { FlowControl, ResponseHead } from '../../http1/upstream-request.ts';
 import type { Exchange } from '../exchange.ts';
 import { forwardResponseHeaders, forwardTrailers } from '../upstream/proxy-headers.ts';
 import { UpstreamExchange } from '../upstream/upstream-exchange.ts';

@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream';
-import { type ResponseHead, serializeHeaders } from '../../http1/message-head.ts';
+import { serializeHeaders } from '../../http1/message-head.ts';
 import { getHeader, type RawHeaders } from '../../http1/raw-headers.ts';
+import type { ResponseHead } from '../../http1/upstream-request.ts';
 import type { EndReason } from '../server/long-lived-exchanges.ts';
 import { applyHeaderRules, withoutHopHeaders } from '../upstream/proxy-headers.ts';
 import { Refusal } from './refusal.ts';

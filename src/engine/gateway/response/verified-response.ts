@@ -1,7 +1,6 @@
 import { GrowingBuffer } from '../../http1/growing-buffer.ts';
-import type { ResponseHead } from '../../http1/message-head.ts';
 import { isHeader, type RawHeaders, withoutHeaders } from '../../http1/raw-headers.ts';
-import type { FlowControl } from '../../http1/upstream-request.ts';
+import type { FlowControl, ResponseHead } from '../../http1/upstream-request.ts';
 import type { LoginRule } from '../../tokens/login.ts';
 import type { Auth } from '../../tokens/verifier.ts';
 import type { ForwardedExchange } from '../exchange.ts';

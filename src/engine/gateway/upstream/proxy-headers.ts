@@ -1,6 +1,6 @@
 import { foldHeaderName, forgeableHeader } from '../../header-names.ts';
-import type { ResponseHead } from '../../http1/message-head.ts';
 import { getAllHeaders, isHeader, type RawHeaders, withoutHeaders } from '../../http1/raw-headers.ts';
+import type { ResponseHead } from '../../http1/upstream-request.ts';
 import type { HeaderRules } from '../../settings/header-rules.ts';
 import type { Exchange, ForwardedExchange } from '../exchange.ts';
 import { withPublicPaths } from '../response/public-paths.ts';
