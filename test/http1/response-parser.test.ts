@@ -16,13 +16,6 @@ interface ParsedResponse {
   error: string | undefined;
 }
 
-const CONNECTION = {
-  abort: () => undefined,
-  pause: () => undefined,
-  resume: () => undefined,
-  limitIdle: () => undefined,
-};
-
 /** Parses a response that arrives in these reads. */
 function parse(
   reads: readonly Buffer[],
@@ -35,7 +28,7 @@ function parse(
     bytesAfterUpgrade: undefined,
     error: undefined,
   };
-  const parser = new ResponseParser(CONNECTION, limitBytes);
+  const parser = new ResponseParser(limitBytes);
   const sink: Pick<ResponseSink, 'onHead' | 'onData'> = {
     onHead: (head) => void parsed.heads.push(head),
     onData: (bytes) => {
@@ -237,7 +230,7 @@ describe('ResponseParser', () => {
     ['of one long header', `X: ${'a'.repeat(250_000)}\r\n`],
   ])('looks at each byte of a head %s once, however small the reads are', (_name, fields) => {
     const text = latin1(`HTTP/1.1 200 OK\r\n${fields}Content-Length: 0\r\n\r\n`);
-    const parser = new ResponseParser(CONNECTION, 262_144);
+    const parser = new ResponseParser(262_144);
     parser.begin('GET');
     const read = vi.spyOn(Buffer.prototype, 'toString');
     const searched = vi.spyOn(Buffer.prototype, 'indexOf');

@@ -107,7 +107,7 @@ function listener(events: string[], onEvent: (event: string) => void = () => und
       closing.push(() => void socket.destroy());
       record('switch');
     },
-    onError: (error) => record((error as Error & { code?: string }).code ?? error.message),
+    onError: (error) => record((error as NodeJS.ErrnoException).code ?? (error as Error).message),
   };
 }
 

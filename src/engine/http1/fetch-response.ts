@@ -90,11 +90,11 @@ export async function fetchResponse(
 class ResponseReader implements ResponseSink {
   readonly #body: GrowingBuffer;
   readonly #resolve: (response: FetchResponse) => void;
-  readonly #reject: (error: Error) => void;
+  readonly #reject: (error: unknown) => void;
   #status = 0;
   #headers: RawHeaders = [];
 
-  constructor(maxBytes: number, resolve: (response: FetchResponse) => void, reject: (error: Error) => void) {
+  constructor(maxBytes: number, resolve: (response: FetchResponse) => void, reject: (error: unknown) => void) {
     this.#body = new GrowingBuffer(maxBytes);
     this.#resolve = resolve;
     this.#reject = reject;
@@ -126,7 +126,7 @@ class ResponseReader implements ResponseSink {
     this.#reject(new Http1Error('upgrade_unexpected'));
   }
 
-  onError(error: Error): void {
+  onError(error: unknown): void {
     this.#reject(error);
   }
 }

@@ -1,7 +1,7 @@
 import { Http1Error } from './http1-error.ts';
 import { FIELD_LINES, isPersistent, type MalformedPart, parseFields } from './message-head.ts';
 import { BodyDecoder, HeadReader } from './message-reader.ts';
-import type { FlowControl, ResponseHead, ResponseSink } from './upstream-request.ts';
+import type { ResponseHead, ResponseSink } from './upstream-request.ts';
 
 /** Matches a complete head without its empty line. A head that does not match is invalid, or can be read in two ways. */
 const RESPONSE_HEAD = new RegExp(
@@ -66,15 +66,12 @@ export class ResponseParser {
   isReusable = false;
   /** The first bytes of the new protocol of an upgraded connection. */
   bytesAfterUpgrade: Buffer | undefined;
-  readonly #connection: FlowControl;
   readonly #headLimitBytes: number;
   readonly #heads = new HeadReader(checkStatusLine);
   #isHeadRequest = false;
   #informational = 0;
 
-  /** @param connection is passed to the sink with each event */
-  constructor(connection: FlowControl, headLimitBytes = DEFAULT_HEAD_LIMIT_BYTES) {
-    this.#connection = connection;
+  constructor(headLimitBytes = DEFAULT_HEAD_LIMIT_BYTES) {
     this.#headLimitBytes = headLimitBytes + LINE_END_BYTES;
   }
 
@@ -132,14 +129,14 @@ export class ResponseParser {
     }
     // Each informational response restarts the response time limit, so a server could hold an exchange open forever.
     else if (++this.#informational > MAX_INFORMATIONAL) throw new Http1Error('informational_too_many');
-    if (head.status !== 100) sink.onHead(head, this.#connection);
+    if (head.status !== 100) sink.onHead(head);
   }
 
   #parseBody(bytes: Buffer, at: number, sink: ParserSink): void {
     const { body } = this;
     const data = body.decode(bytes, at);
     if (body.error !== undefined) throw new Http1Error('response_malformed');
-    if (data.length > 0) sink.onData(data, this.#connection);
+    if (data.length > 0) sink.onData(data);
     // The sink may have stopped the parser.
     if (!body.isComplete || this.state !== 'body') return;
     this.state = 'complete';

@@ -7,7 +7,6 @@ import { Http1Error } from './http1-error.ts';
 import { formatRequestHead, writeBytes } from './message-head.ts';
 import { ResponseParser } from './response-parser.ts';
 import {
-  type FlowControl,
   type ResponseSink,
   Upload,
   type UploadListener,
@@ -42,7 +41,7 @@ export interface UpstreamConnectionOptions {
 type ConnectionState = 'new' | 'opening' | 'idle' | 'requested' | 'busy' | 'closed';
 
 /** A connection to an upstream: one socket, which carries one HTTP/1.1 exchange at a time. */
-export class UpstreamConnection implements FlowControl, PacedSource, SocketHandler, DeferredTask, UploadListener {
+export class UpstreamConnection implements PacedSource, SocketHandler, DeferredTask, UploadListener {
   /** True if the response of this exchange was paused: a slow client may be the reason that the upstream closed. */
   wasPaused = false;
   /** True if a reused connection received nothing since the latest request: the upstream may have closed it earlier. */
@@ -74,7 +73,7 @@ export class UpstreamConnection implements FlowControl, PacedSource, SocketHandl
 
   constructor(options: UpstreamConnectionOptions) {
     this.#options = options;
-    this.#parser = new ResponseParser(this, options.responseHeadLimitBytes);
+    this.#parser = new ResponseParser(options.responseHeadLimitBytes);
     this.#timeout = new RestartableTimeout(options.responseTimeoutMs, () => this.#onTimeout());
   }
 
@@ -102,11 +101,13 @@ export class UpstreamConnection implements FlowControl, PacedSource, SocketHandl
     defer(this);
   }
 
-  abort(reason: Error): void {
+  /** Ends the exchange with this error, and closes the connection. */
+  abort(reason: unknown): void {
     if (this.#state === 'requested') this.#state = 'busy';
     this.#close(reason);
   }
 
+  /** Suspends reading. */
   pause(): void {
     this.#isPaused = true;
     this.wasPaused = true;
@@ -121,6 +122,7 @@ export class UpstreamConnection implements FlowControl, PacedSource, SocketHandl
     this.updateReads();
   }
 
+  /** Replaces the idle timeout until this response ends. @param ms 0 for no limit */
   limitIdle(ms: number): void {
     this.#idleTimeoutMs = ms;
   }
@@ -158,7 +160,7 @@ export class UpstreamConnection implements FlowControl, PacedSource, SocketHandl
     try {
       this.#write(request, this.#socket as Duplex);
     } catch (error) {
-      this.#close(error as Error);
+      this.#close(error);
     }
   }
 
@@ -173,7 +175,7 @@ export class UpstreamConnection implements FlowControl, PacedSource, SocketHandl
     try {
       parser.parse(bytes, this.#sink as ResponseSink);
     } catch (error) {
-      this.#close(error as Error);
+      this.#close(error);
       return;
     }
     const { head, state } = parser;
@@ -192,7 +194,7 @@ export class UpstreamConnection implements FlowControl, PacedSource, SocketHandl
     if (this.#parser.state !== 'body') this.#limitResponse();
   }
 
-  onUploadError(error: Error): void {
+  onUploadError(error: unknown): void {
     this.#close(error);
   }
 
@@ -296,7 +298,7 @@ export class UpstreamConnection implements FlowControl, PacedSource, SocketHandl
     this.#close(this.#writeError ?? new Http1Error('connection_closed'));
   }
 
-  #close(error: Error): void {
+  #close(error: unknown): void {
     if (this.#state === 'closed') return;
     const sink = this.#sink;
     const isStale = this.#state === 'requested';

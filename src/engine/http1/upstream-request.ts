@@ -29,17 +29,6 @@ export interface ResponseHead {
   readonly keepAlive: string | undefined;
 }
 
-/** Controls the response that a connection delivers. */
-export interface FlowControl {
-  /** Ends the exchange with this error, and closes the connection. */
-  abort(reason: Error): void;
-  /** Suspends reading. */
-  pause(): void;
-  resume(): void;
-  /** Replaces the idle timeout until this response ends. @param ms 0 for no limit */
-  limitIdle(ms: number): void;
-}
-
 /** Receives the events of one exchange. An error that `onHead` or `onData` throws ends the exchange with that error. */
 export interface ResponseSink {
   /** The connection begins to write the request. */
@@ -47,8 +36,8 @@ export interface ResponseSink {
   /** The connection closed before it sent a byte of the request, so the caller can send the request on another connection. */
   onStale(): void;
   /** A head arrived: of the response, or of an informational (1xx) response other than 100 (RFC 9110 section 15.2). */
-  onHead(head: ResponseHead, connection: FlowControl): void;
-  onData(bytes: Buffer, connection: FlowControl): void;
+  onHead(head: ResponseHead): void;
+  onData(bytes: Buffer): void;
   /** The sink has received all bytes that were read, and the body continues. */
   onReadComplete(): void;
   /** The response is complete. The connection can carry another exchange if its `isIdle` is true. */
@@ -56,7 +45,7 @@ export interface ResponseSink {
   /** The connection became a tunnel. The sink now owns the socket. */
   onUpgrade(head: ResponseHead, socket: Duplex): void;
   /** The exchange failed, and the connection is closed. No other event follows. */
-  onError(error: Error): void;
+  onError(error: unknown): void;
 }
 
 const MAX_GATHERED_BYTES = 65_536;
@@ -65,7 +54,7 @@ export interface UploadListener {
   /** A part of the request, or the end of it, was written. */
   onUploadProgress(isComplete: boolean): void;
   /** The body ended early, or is longer than announced. */
-  onUploadError(error: Error): void;
+  onUploadError(error: unknown): void;
 }
 
 /**
@@ -143,7 +132,7 @@ export abstract class Upload implements BodySink, DeferredTask {
   }
 
   /** Ends the upload with an error, before the upstream has the complete body. */
-  protected fail(error: Error): void {
+  protected fail(error: unknown): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#listener?.onUploadError(error);

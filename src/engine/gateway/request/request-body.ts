@@ -3,7 +3,7 @@ import type { Violation } from '../../schema/value-validator.ts';
 import type { StreamValidator } from '../../validation/body-rule.ts';
 import type { ForwardedExchange } from '../exchange.ts';
 import { Refusal } from '../response/refusal.ts';
-import { ClientDisconnected, UpstreamError } from '../upstream/upstream-error.ts';
+import { ClientDisconnected } from '../upstream/upstream-error.ts';
 
 /** The most bytes of a validated body that are held back. */
 const MAX_HELD_BYTES = 1_024;
@@ -30,7 +30,7 @@ export class RequestBody extends Upload {
   override onBodyData(chunk: Buffer): void {
     const exchange = this.#exchange;
     exchange.receivedBytes += chunk.length;
-    if (exchange.receivedBytes > this.#limitBytes) this.#refuse(new Refusal('body_too_large'));
+    if (exchange.receivedBytes > this.#limitBytes) this.fail(new Refusal('body_too_large'));
     else if (this.#check(this.#validator?.write(chunk))) this.#forward(chunk);
   }
 
@@ -51,12 +51,8 @@ export class RequestBody extends Upload {
     // Only the first violation is reported.
     this.#validator = undefined;
     if (this.#exchange.tryReport(refusal)) return true;
-    this.#refuse(refusal);
+    this.fail(refusal);
     return false;
-  }
-
-  #refuse(refusal: Refusal): void {
-    this.fail(new UpstreamError(refusal));
   }
 
   #forward(chunk: Buffer): void {

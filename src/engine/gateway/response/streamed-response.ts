@@ -1,6 +1,6 @@
 import { getHeader, type RawHeaders } from '../../http1/raw-headers.ts';
 import { releaseReadBuffer } from '../../http1/read-buffers.ts';
-import type { FlowControl, ResponseHead } from '../../http1/upstream-request.ts';
+import type { ResponseHead } from '../../http1/upstream-request.ts';
 import type { Exchange } from '../exchange.ts';
 import { forwardResponseHeaders, forwardTrailers } from '../upstream/proxy-headers.ts';
 import { UpstreamExchange } from '../upstream/upstream-exchange.ts';
@@ -15,7 +15,7 @@ export class StreamedResponse extends UpstreamExchange {
   /** True once the gateway has ended the response itself. */
   #isEndedEarly = false;
 
-  onHead(head: ResponseHead, connection: FlowControl): void {
+  onHead(head: ResponseHead): void {
     const { exchange } = this;
     this.recordHead(head.status);
     if (head.status < 200) {
@@ -27,12 +27,12 @@ export class StreamedResponse extends UpstreamExchange {
     exchange.writeHead(head.status, head.reason, forwardResponseHeaders(head, exchange));
     // Only a response without a length can continue forever.
     if (!Number.isNaN(this.#remaining) || !isEventStream(head.headers)) return;
-    connection.limitIdle(exchange.route.upstream.eventStreamTimeoutMs);
+    this.connection?.limitIdle(exchange.route.upstream.eventStreamTimeoutMs);
     // If the gateway is stopping, this ends the response right after its head.
     exchange.trackLongLived(() => this.#endEarly());
   }
 
-  onData(bytes: Buffer, connection: FlowControl): void {
+  onData(bytes: Buffer): void {
     const { response } = this.exchange;
     if (this.#isEndedEarly) return;
     this.exchange.sentBytes += bytes.length;
@@ -43,8 +43,8 @@ export class StreamedResponse extends UpstreamExchange {
     }
     response.write(bytes, releaseReadBuffer);
     if (response.waitingBytes < MAX_WAITING_BYTES) return;
-    connection.pause();
-    response.pausedSource = connection;
+    this.connection?.pause();
+    response.pausedSource = this.connection;
   }
 
   /** Sends a head that arrived without body bytes. A head and body bytes that arrive together are sent in one write. */
@@ -61,7 +61,7 @@ export class StreamedResponse extends UpstreamExchange {
       if (trailers.length > 0 && !response.isEnded) response.setTrailers(forwardTrailers(trailers, this.exchange));
       if (!response.isEnded) response.end();
     } catch (error) {
-      this.onError(error as Error);
+      this.onError(error);
       return;
     }
     this.complete();

@@ -19,7 +19,7 @@ export class TunnelResponse extends StreamedResponse {
       this.#open(head, upstream);
     } catch (error) {
       upstream.destroy();
-      this.onError(error as Error);
+      this.onError(error);
       return;
     }
     this.recordHead(head.status);

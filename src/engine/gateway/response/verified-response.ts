@@ -1,12 +1,11 @@
 import { GrowingBuffer } from '../../http1/growing-buffer.ts';
 import { isHeader, type RawHeaders, withoutHeaders } from '../../http1/raw-headers.ts';
-import type { FlowControl, ResponseHead } from '../../http1/upstream-request.ts';
+import type { ResponseHead } from '../../http1/upstream-request.ts';
 import type { LoginRule } from '../../tokens/login.ts';
 import type { Auth } from '../../tokens/verifier.ts';
 import type { ForwardedExchange } from '../exchange.ts';
 import type { LiveUpstream } from '../upstream/live-upstream.ts';
 import { forwardResponseHeaders } from '../upstream/proxy-headers.ts';
-import { UpstreamError } from '../upstream/upstream-error.ts';
 import { UpstreamExchange } from '../upstream/upstream-exchange.ts';
 import { Refusal } from './refusal.ts';
 import { fail } from './refuse.ts';
@@ -37,13 +36,9 @@ export class VerifiedResponse extends UpstreamExchange {
     this.#headers = withoutHeaders(forwardResponseHeaders(head, this.exchange), (name) => isHeader(name, 'trailer'));
   }
 
-  onData(bytes: Buffer, connection: FlowControl): void {
-    try {
-      this.exchange.reserve(bytes.length);
-      if (!this.#body.add(bytes)) connection.abort(responseTooLong());
-    } catch (error) {
-      connection.abort(error instanceof Refusal ? new UpstreamError(error) : (error as Error));
-    }
+  onData(bytes: Buffer): void {
+    this.exchange.reserve(bytes.length);
+    if (!this.#body.add(bytes)) throw new Refusal('login_response_refused', { reason: 'login_response_too_long' });
   }
 
   onReadComplete(): void {}
@@ -66,8 +61,4 @@ export class VerifiedResponse extends UpstreamExchange {
       fail(exchange, error);
     }
   }
-}
-
-function responseTooLong(): UpstreamError {
-  return new UpstreamError(new Refusal('login_response_refused', { reason: 'login_response_too_long' }));
 }

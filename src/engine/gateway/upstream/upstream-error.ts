@@ -1,16 +1,6 @@
 import type { FailureSource } from '../circuit-breaker/circuit-breaker.ts';
 import { Refusal, type RefusalCode } from '../response/refusal.ts';
 
-/** Ends an exchange with a refusal. */
-export class UpstreamError extends Error {
-  readonly refusal: Refusal;
-
-  constructor(refusal: Refusal) {
-    super(refusal.code);
-    this.refusal = refusal;
-  }
-}
-
 /** Ends an exchange without a response, because the client has disconnected. */
 export class ClientDisconnected extends Error {}
 
@@ -20,7 +10,7 @@ interface Failure {
   readonly source?: FailureSource;
 }
 
-/** By the code of an `Http1Error` or of the system, or the reason for which the gateway ends an exchange. A test checks all codes. */
+/** By `codeOf` an error. A test checks all codes. */
 export const FAILURES: Readonly<Record<string, Failure>> = {
   connect_timeout: { refusal: 'upstream_timeout', source: 'endpoint' },
   response_timeout: { refusal: 'upstream_timeout', source: 'request' },
@@ -69,13 +59,19 @@ export function failureSourceOf(code: string): FailureSource | undefined {
   return failureOf(code).source;
 }
 
-export function isTimeout({ code = '' }: Error & { code?: string }): boolean {
-  return failureOf(code).refusal === 'upstream_timeout';
+export function isTimeout(error: unknown): boolean {
+  return failureOf(codeOf(error)).refusal === 'upstream_timeout';
+}
+
+/** Returns the code of an `Http1Error` or of the system, or the reason of the refusal with which the gateway ends an exchange. */
+export function codeOf(error: unknown): string {
+  const { code, name } = error as NodeJS.ErrnoException;
+  return error instanceof Refusal ? error.reason : (code ?? name);
 }
 
 /** Returns the refusal for a failed exchange with an upstream. */
-export function toRefusal(error: Error & { code?: string }): Refusal {
-  if (error instanceof UpstreamError) return error.refusal;
-  const code = error.code ?? error.name;
+export function toRefusal(error: unknown): Refusal {
+  if (error instanceof Refusal) return error;
+  const code = codeOf(error);
   return new Refusal(failureOf(code).refusal, { reason: `upstream_${code.toLowerCase()}` });
 }

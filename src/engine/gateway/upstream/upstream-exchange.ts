@@ -4,7 +4,7 @@ import { IDEMPOTENT_METHODS } from '../../http1/http-methods.ts';
 import { Http1Error } from '../../http1/http1-error.ts';
 import type { RawHeaders } from '../../http1/raw-headers.ts';
 import type { UpstreamConnection } from '../../http1/upstream-connection.ts';
-import type { FlowControl, ResponseHead, ResponseSink, UpstreamRequest } from '../../http1/upstream-request.ts';
+import type { ResponseHead, ResponseSink, UpstreamRequest } from '../../http1/upstream-request.ts';
 import type { FailureSource } from '../circuit-breaker/circuit-breaker.ts';
 import type { ForwardedExchange } from '../exchange.ts';
 import type { CancellableWork } from '../request/await-validation.ts';
@@ -15,7 +15,7 @@ import { fail } from '../response/refuse.ts';
 import type { LiveEndpoint } from './live-endpoint.ts';
 import type { Assignment, LiveUpstream, QueuedRequest } from './live-upstream.ts';
 import { forwardRequestHeaders } from './proxy-headers.ts';
-import { ClientDisconnected, failureSourceOf, isTimeout, toRefusal, UpstreamError } from './upstream-error.ts';
+import { ClientDisconnected, codeOf, failureSourceOf, isTimeout, toRefusal } from './upstream-error.ts';
 
 /** The limit of the complete exchange has expired. */
 const TOTAL_TIMEOUT = 'exchange_too_long';
@@ -38,12 +38,12 @@ export abstract class UpstreamExchange implements QueuedRequest, UpstreamRequest
   headers: RawHeaders = [];
   readonly body: Buffer | RequestBody | null;
   protected readonly exchange: ForwardedExchange;
+  protected connection: UpstreamConnection | undefined;
   readonly #upstream: LiveUpstream;
   /** Without the `Host` of the endpoint. */
   #headers: RawHeaders = [];
   #timeout: RestartableTimeout | undefined;
   #endpoint: LiveEndpoint | undefined;
-  #connection: UpstreamConnection | undefined;
   /** The result of `CircuitBreaker.beginRequest` for this attempt. */
   #trial = 0;
   #attempts = 0;
@@ -68,8 +68,8 @@ export abstract class UpstreamExchange implements QueuedRequest, UpstreamRequest
     this.#upstream = upstream;
   }
 
-  abstract onHead(head: ResponseHead, connection: FlowControl): void;
-  abstract onData(bytes: Buffer, connection: FlowControl): void;
+  abstract onHead(head: ResponseHead): void;
+  abstract onData(bytes: Buffer): void;
   abstract onReadComplete(): void;
   abstract onEnd(trailers: RawHeaders): void;
 
@@ -80,7 +80,9 @@ export abstract class UpstreamExchange implements QueuedRequest, UpstreamRequest
     this.#headers = forwardRequestHeaders(this.exchange, trace);
     this.path = upstreamTarget(route, target);
     if (limitMs !== undefined)
-      this.#timeout = new RestartableTimeout(limitMs, () => this.#stop(totalTimeout())).start();
+      this.#timeout = new RestartableTimeout(limitMs, () =>
+        this.#stop(new Refusal('upstream_timeout', { reason: TOTAL_TIMEOUT })),
+      ).start();
     this.exchange.work = this;
     this.#upstream.acquire(this);
   }
@@ -102,7 +104,7 @@ export abstract class UpstreamExchange implements QueuedRequest, UpstreamRequest
   }
 
   refuse(refusal: Refusal): void {
-    this.#fail(new UpstreamError(refusal));
+    this.#fail(refusal);
   }
 
   onRequestStart(): void {
@@ -113,7 +115,7 @@ export abstract class UpstreamExchange implements QueuedRequest, UpstreamRequest
 
   onStale(): void {
     const endpoint = this.#endpoint as LiveEndpoint;
-    this.#send(endpoint, endpoint.pool.replace(this.#connection as UpstreamConnection, this.isHandshake));
+    this.#send(endpoint, endpoint.pool.replace(this.connection as UpstreamConnection, this.isHandshake));
   }
 
   /** Refuses a switch of the protocol. */
@@ -122,7 +124,7 @@ export abstract class UpstreamExchange implements QueuedRequest, UpstreamRequest
     this.onError(new Http1Error('upgrade_unexpected'));
   }
 
-  onError(error: Error): void {
+  onError(error: unknown): void {
     const isRetried = this.#isRetryable(error);
     // A stale connection is no sign of a failing endpoint. The retry gives the result.
     if (!isRetried || !this.#isSent) this.#recordFailure(error);
@@ -158,7 +160,7 @@ export abstract class UpstreamExchange implements QueuedRequest, UpstreamRequest
 
   #send(endpoint: LiveEndpoint, connection: UpstreamConnection): void {
     const { head, route } = this.exchange;
-    this.#connection = connection;
+    this.connection = connection;
     this.#isSent = false;
     // A request of HTTP/1.0 may have no Host.
     const hasHost = head.host !== undefined && route.upstream.host === 'client';
@@ -167,18 +169,18 @@ export abstract class UpstreamExchange implements QueuedRequest, UpstreamRequest
   }
 
   /** True if the request can be sent again: nothing was sent, or an idempotent request met a stale connection. */
-  #isRetryable(error: Error): boolean {
+  #isRetryable(error: unknown): boolean {
     const { retry, endpoints } = this.#upstream.upstream;
-    if (!retry || this.#isOver || error instanceof UpstreamError || error instanceof ClientDisconnected) return false;
+    if (!retry || this.#isOver || error instanceof Refusal || error instanceof ClientDisconnected) return false;
     if (!this.#isSent) return this.#attempts < endpoints.length;
-    const wasStale = this.#status === 0 && !isTimeout(error) && this.#connection?.mayHaveBeenStale === true;
+    const wasStale = this.#status === 0 && !isTimeout(error) && this.connection?.mayHaveBeenStale === true;
     // The bytes of a streamed body are gone.
     const isRepeatable = IDEMPOTENT_METHODS.has(this.method) && !this.#isStreamed;
     return this.#attempts === 1 && wasStale && isRepeatable;
   }
 
   /** Reports a failure to the breaker, the health and the metrics of the endpoint. */
-  #recordFailure(error: Error): void {
+  #recordFailure(error: unknown): void {
     const endpoint = this.#endpoint;
     if (endpoint === undefined) return;
     const hasStoodStill = standstills.hasHappenedSince(this.#standstills);
@@ -196,11 +198,11 @@ export abstract class UpstreamExchange implements QueuedRequest, UpstreamRequest
   }
 
   /** Returns the party that may have caused a failure. */
-  #sourceOf(error: Error & { code?: string }): FailureSource {
+  #sourceOf(error: unknown): FailureSource {
     if (error instanceof ClientDisconnected) return 'client';
-    const code = (error instanceof UpstreamError ? error.refusal.reason : error.code) ?? '';
+    const code = codeOf(error);
     const hasResponse = this.#status > 0;
-    if (error instanceof UpstreamError) {
+    if (error instanceof Refusal) {
       if (code !== TOTAL_TIMEOUT) return failureSourceOf(code) ?? 'client';
       // This limit also runs while a slow client reads the response.
       if (hasResponse) return 'client';
@@ -212,7 +214,7 @@ export abstract class UpstreamExchange implements QueuedRequest, UpstreamRequest
     // An upstream that responds early and closes resets the connection, because it has not read the rest of the body.
     if (hasResponse && this.body !== null && code === 'ECONNRESET') return 'client';
     // An upstream may close because the client sends or reads slowly. An upstream that stops reading an upload fails by itself.
-    if ((this.#isUploading && code !== 'response_timeout') || this.#connection?.wasPaused === true) return 'client';
+    if ((this.#isUploading && code !== 'response_timeout') || this.connection?.wasPaused === true) return 'client';
     return failureSourceOf(code) ?? 'request';
   }
 
@@ -226,17 +228,17 @@ export abstract class UpstreamExchange implements QueuedRequest, UpstreamRequest
   }
 
   /** Ends the exchange early, in the queue or on its connection. */
-  #stop(reason: Error): void {
+  #stop(reason: unknown): void {
     if (this.#isOver) return;
-    if (this.#connection === undefined) {
+    if (this.connection === undefined) {
       this.#upstream.cancel(this);
       this.#fail(reason);
     } else {
-      this.#connection.abort(reason);
+      this.connection.abort(reason);
     }
   }
 
-  #fail(error: Error): void {
+  #fail(error: unknown): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#timeout?.close();
@@ -244,15 +246,11 @@ export abstract class UpstreamExchange implements QueuedRequest, UpstreamRequest
   }
 
   #releaseConnection(isReusable: boolean): void {
-    const connection = this.#connection;
+    const connection = this.connection;
     if (connection === undefined) return;
-    this.#connection = undefined;
+    this.connection = undefined;
     if (isReusable) this.#endpoint?.pool.release(connection);
     else this.#endpoint?.pool.discard(connection);
     this.#upstream.dispatch();
   }
-}
-
-function totalTimeout(): UpstreamError {
-  return new UpstreamError(new Refusal('upstream_timeout', { reason: TOTAL_TIMEOUT }));
 }
