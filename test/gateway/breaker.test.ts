@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CircuitBreaker } from '../../src/engine/gateway/circuit-breaker/circuit-breaker.ts';
-import { AverageResponseTime } from '../../src/engine/gateway/upstream/live-endpoint.ts';
 
 const RULE = { failures: 3, pauseMs: 100, isDefault: false };
 
@@ -217,60 +216,5 @@ describe('failures that a client can cause', () => {
     begin(breaker, 'victim');
     for (let count = 0; count < 5; count += 1) breaker.recordFailure('endpoint', 'a', begin(breaker, 'a'));
     expect(breaker.state).toBe('open');
-  });
-});
-
-describe('clients that disconnect after a long wait', () => {
-  const abandon = ({ breaker }: ReturnType<typeof create>, from: number, to: number) => {
-    for (let client = from; client < to; client += 1) {
-      begin(breaker, String(client));
-      breaker.recordAbandoned(String(client));
-    }
-  };
-
-  it('never open it without a failure', () => {
-    const setup = create();
-    abandon(setup, 0, 2_000);
-    expect(setup.breaker.state).toBe('closed');
-  });
-
-  it('count as half a failure each if there is a failure', () => {
-    const setup = create();
-    setup.fail('x');
-    abandon(setup, 0, 3);
-    expect(setup.breaker.state).toBe('closed');
-    abandon(setup, 3, 4);
-    expect(setup.breaker.state).toBe('open');
-  });
-
-  it('count in addition to several failures', () => {
-    const setup = create();
-    setup.fail('x');
-    setup.fail('y');
-    abandon(setup, 0, 1);
-    expect(setup.breaker.state).toBe('closed');
-    abandon(setup, 1, 2);
-    expect(setup.breaker.state).toBe('open');
-  });
-
-  it('count once per client, so one client never opens it', () => {
-    const setup = create();
-    for (let count = 0; count < 1_000; count += 1) abandon(setup, 0, 1);
-    expect(setup.breaker.state).toBe('closed');
-  });
-
-  it('do not count after any response has begun', () => {
-    const setup = create();
-    abandon(setup, 0, 5);
-    setup.breaker.recordResponse();
-    abandon(setup, 5, 10);
-    expect(setup.breaker.state).toBe('closed');
-  });
-
-  it('count only after four times the average response time, and after one second', () => {
-    const time = new AverageResponseTime();
-    expect([time.isSlow(1_000), time.isSlow(1_001)]).toEqual([false, true]);
-    for (let count = 0; count < 100; count += 1) time.add(1_000);
-    expect([time.isSlow(3_999), time.isSlow(4_001)]).toEqual([false, true]);
   });
 });

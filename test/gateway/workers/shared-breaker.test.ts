@@ -25,7 +25,7 @@ const STEPS = fc.array(
   fc.record({
     worker: fc.nat(WORKERS - 1),
     client: fc.constantFrom('a', 'b', 'c', 'd'),
-    act: fc.constantFrom('begin', 'try', 'response', 'success', 'failure', 'abandoned', 'wait', 'long wait'),
+    act: fc.constantFrom('begin', 'try', 'response', 'success', 'failure', 'wait', 'long wait'),
     source: fc.constantFrom<FailureSource>('endpoint', 'request', 'request', 'client', 'gateway'),
   }),
   { maxLength: 80 },
@@ -51,7 +51,6 @@ function trace(rule: BreakerRule, steps: readonly Step[], breakerOf: (step: Step
     else if (act === 'response') breaker.recordResponse();
     else if (act === 'success') breaker.recordSuccess();
     else if (act === 'failure') breaker.recordFailure(source, client, trial);
-    else if (act === 'abandoned') breaker.recordAbandoned(client);
     else now += act === 'wait' ? 30 : 2_000;
     const seen = breakers.map((each) => [each.state, each.openings, each.isAllowed()]);
     const allowed = ['a', 'b', 'e'].map((name) => breaker.isAllowed(name));

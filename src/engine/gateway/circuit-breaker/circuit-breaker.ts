@@ -138,9 +138,8 @@ export class CircuitBreaker {
 
   /** A response began. */
   recordResponse(): void {
-    if (this.#isClosed && this.#streak.isEmpty) return;
+    if (this.#isClosed) return;
     const hasClosed = this.#streak.run(() => {
-      this.#streak.recordResponse();
       if (this.#isClosed) return false;
       this.#cells[CELLS.isOpen] = 0;
       this.#cells[CELLS.trialWorker] = 0;
@@ -159,17 +158,6 @@ export class CircuitBreaker {
   recordFailure(source: FailureSource, client: string, trial: number): void {
     if ((source === 'client' || source === 'gateway') && this.#isClosed) return;
     if (this.#streak.run(() => this.#countFailure(source, trial), client)) this.#publish('open');
-  }
-
-  /** The client left after it had waited much longer than this endpoint normally takes. */
-  recordAbandoned(client: string): void {
-    if (!this.#isClosed) return;
-    const hasOpened = this.#streak.run(() => {
-      if (!this.#isClosed) return false;
-      this.#streak.recordAbandoned();
-      return this.#openIfDue();
-    }, client);
-    if (hasOpened) this.#publish('open');
   }
 
   /** Ends the trial of a thread that ended. */
@@ -247,10 +235,6 @@ export class CircuitBreaker {
       return isResult;
     }
     this.#streak.recordFailure(source === 'endpoint' ? undefined : this.#limitPerClient);
-    return this.#openIfDue();
-  }
-
-  #openIfDue(): boolean {
     const isDue = this.#streak.points >= this.#settings.failures;
     if (isDue) this.#open();
     return isDue;

@@ -4,14 +4,14 @@ import { SharedLock } from '../../shared-memory/shared-lock.ts';
 
 /** Limits the memory. The failures of further clients count, but without a limit for each client. */
 const MAX_CLIENTS = 1_024;
-/** Weight of a client that left after a long wait. */
-const ABANDONED_WEIGHT = 0.5;
+/** The least that the failures of a client add. */
+const MIN_POINTS = 0.5;
 /** How long a second client is remembered. */
 const SEVERAL_CLIENTS_MS = 600_000;
 
-/** Each client adds at least half a point, so no more clients matter before the points reach `failures`. */
+/** No more clients matter before the points reach `failures`. */
 export function streakMemory(parts: BufferParts, failures: number) {
-  const capacity = Math.min(MAX_CLIENTS, Math.ceil(failures / ABANDONED_WEIGHT));
+  const capacity = Math.min(MAX_CLIENTS, Math.ceil(failures / MIN_POINTS));
   return {
     lock: parts.int32(1),
     hashKey: parts.int32(HASH_KEY_LENGTH),
@@ -22,8 +22,6 @@ export function streakMemory(parts: BufferParts, failures: number) {
     points: parts.float64(1 + capacity),
     // Clients with failures that a request may have provoked.
     provoked: parts.float64(capacity),
-    // Clients that left after a long wait, since the last response.
-    abandoned: parts.float64(capacity),
   };
 }
 
@@ -82,7 +80,7 @@ export class FailureStreak {
 
   /** True if nothing is counted. Needs no lock. */
   get isEmpty(): boolean {
-    return this.#memory.points[0] === 0 && this.#memory.abandoned[0] === 0;
+    return this.points === 0;
   }
 
   /** Runs an action while no other thread changes the streak. @param client of which the action is */
@@ -91,11 +89,8 @@ export class FailureStreak {
     return this.#lock.run(action);
   }
 
-  /** Clients that left count only together with a failure, because leaving alone proves nothing. */
   get points(): number {
-    const { points, abandoned } = this.#memory;
-    const failures = points[0] as number;
-    return failures === 0 ? 0 : failures + abandoned.filter((client) => client !== 0).length * ABANDONED_WEIGHT;
+    return this.#memory.points[0] as number;
   }
 
   /** Counts a failure. @param limit the points that the client can contribute; without one, no request can cause the failure */
@@ -108,20 +103,10 @@ export class FailureStreak {
     points[0] = (points[0] as number) + added;
   }
 
-  /** The client left after a long wait. Each client counts once. */
-  recordAbandoned(): void {
-    addClient(this.#memory.abandoned, this.client);
-  }
-
-  /** A response began, so the service does not hang. */
-  recordResponse(): void {
-    this.#memory.abandoned.fill(0);
-  }
-
   /** An exchange succeeded. */
   reset(): void {
-    const { points, provoked, abandoned } = this.#memory;
-    for (const cells of [points, provoked, abandoned]) cells.fill(0);
+    this.#memory.points.fill(0);
+    this.#memory.provoked.fill(0);
   }
 
   /** Adds the clients with failures that a request may have provoked to another set. */

@@ -46,7 +46,6 @@ export class LiveEndpoint {
   /** The connections of all workers. */
   readonly connections: ConnectionLimit;
   readonly breaker: CircuitBreaker | undefined;
-  readonly responseTime = new AverageResponseTime();
   /** The health by requests. It only reports: a client that provokes failures must not take an endpoint out of service. */
   readonly observed: ObservedHealth;
   /** Exchanges whose client left while the gateway waited for the response. */
@@ -168,24 +167,5 @@ export class LiveEndpoint {
   /** Each worker resolves the name. The first one that notices a change publishes it. */
   #reportResolution(event: EndpointEvent): void {
     if (this.#resolution.set(event)) this.#owner.onEvent(this.url, event);
-  }
-}
-
-/** A wait up to this long is never slow. */
-const MIN_SLOW_MS = 1_000;
-const FACTOR = 4;
-/** Weight of the latest response in the average. */
-const WEIGHT = 0.1;
-
-/** The moving average of the time from a request to the beginning of its response, for one endpoint. */
-export class AverageResponseTime {
-  #averageMs: number | undefined;
-
-  add(ms: number): void {
-    this.#averageMs = this.#averageMs === undefined ? ms : this.#averageMs + (ms - this.#averageMs) * WEIGHT;
-  }
-
-  isSlow(ms: number): boolean {
-    return ms > Math.max(MIN_SLOW_MS, (this.#averageMs ?? 0) * FACTOR);
   }
 }

@@ -47,8 +47,6 @@ export abstract class UpstreamExchange implements QueuedRequest, UpstreamRequest
   /** The result of `CircuitBreaker.beginRequest` for this attempt. */
   #trial = 0;
   #attempts = 0;
-  /** Milliseconds from the start of the exchange until this attempt began. */
-  #sentAfterMs = 0;
   /** The standstills of this thread before this attempt. */
   #standstills = 0;
   #isSent = false;
@@ -96,7 +94,6 @@ export abstract class UpstreamExchange implements QueuedRequest, UpstreamRequest
     this.#endpoint = endpoint;
     this.exchange.endpoint = endpoint.url;
     this.#trial = trial;
-    if (endpoint.breaker !== undefined) this.#sentAfterMs = this.exchange.elapsedMs();
     this.needsNewConnection = true;
     this.#attempts += 1;
     this.#standstills = standstills.count;
@@ -139,11 +136,8 @@ export abstract class UpstreamExchange implements QueuedRequest, UpstreamRequest
 
   /** A head arrived, informational (1xx) responses included. */
   protected recordHead(status: number): void {
-    const { breaker, responseTime, observed } = this.#endpoint as LiveEndpoint;
-    if (breaker !== undefined && this.#status === 0) {
-      responseTime.add(this.exchange.elapsedMs() - this.#sentAfterMs);
-      breaker.recordResponse();
-    }
+    const { breaker, observed } = this.#endpoint as LiveEndpoint;
+    if (this.#status === 0) breaker?.recordResponse();
     this.#status = status;
     if (status >= 200 || status === 101) observed.recordResponse(status, this.client);
   }
@@ -183,23 +177,17 @@ export abstract class UpstreamExchange implements QueuedRequest, UpstreamRequest
   #recordFailure(error: unknown): void {
     const endpoint = this.#endpoint;
     if (endpoint === undefined) return;
-    const hasStoodStill = standstills.hasHappenedSince(this.#standstills);
-    const source = hasStoodStill && !(error instanceof ClientDisconnected) ? 'gateway' : this.#sourceOf(error);
-    const wasAbandoned =
-      error instanceof ClientDisconnected && this.#isSent && this.#status === 0 && !this.#isUploading;
-    if (wasAbandoned) endpoint.abandoned.add(1);
-    const waitedMs = this.exchange.elapsedMs() - this.#sentAfterMs;
-    // The client determines how long a streamed upload takes, and it may have left because of a standstill.
-    const isOurDelay = this.#isStreamed || hasStoodStill;
-    if (wasAbandoned && !isOurDelay && endpoint.responseTime.isSlow(waitedMs))
-      endpoint.breaker?.recordAbandoned(this.client);
-    else endpoint.breaker?.recordFailure(source, this.client, this.#trial);
+    const source = this.#sourceOf(error);
+    const hasWaited = this.#isSent && this.#status === 0 && !this.#isUploading;
+    if (hasWaited && error instanceof ClientDisconnected) endpoint.abandoned.add(1);
+    endpoint.breaker?.recordFailure(source, this.client, this.#trial);
     endpoint.observed.recordFailure(source, this.client, toRefusal(error).reason, this.#status);
   }
 
   /** Returns the party that may have caused a failure. */
   #sourceOf(error: unknown): FailureSource {
     if (error instanceof ClientDisconnected) return 'client';
+    if (standstills.hasHappenedSince(this.#standstills)) return 'gateway';
     const code = codeOf(error);
     const hasResponse = this.#status > 0;
     if (error instanceof Refusal) {
