@@ -6,12 +6,7 @@ import { type DeferredTask, defer, type PacedSource, ReadPace, RestartableTimeou
 import { Http1Error } from './http1-error.ts';
 import { formatRequestHead, writeBytes } from './message-head.ts';
 import { ResponseParser } from './response-parser.ts';
-import {
-  type ResponseSink,
-  Upload,
-  type UploadListener,
-  type UpstreamRequest,
-} from './upstream-request.ts';
+import { type ResponseSink, Upload, type UploadListener, type UpstreamRequest } from './upstream-request.ts';
 
 /** How long to wait for an early response after a write failed. If there is one, it is in the kernel's buffer already. */
 const EARLY_RESPONSE_MS = 1_000;
