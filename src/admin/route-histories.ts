@@ -1,5 +1,5 @@
 import type { RefusalCode } from '../engine/gateway/response/refusal.ts';
-import { REFUSAL_CODES, type RouteMetrics } from '../engine/gateway/telemetry/route-metrics.ts';
+import { REFUSAL_CODES } from '../engine/gateway/telemetry/request-counters.ts';
 import { countsBetween, rounded, type TrafficCounts, ZERO_SUMS } from './traffic-counts.ts';
 
 export interface RouteInterval extends TrafficCounts {
@@ -8,7 +8,7 @@ export interface RouteInterval extends TrafficCounts {
   readonly seconds: number;
 }
 
-type RefusalCounts = ReadonlyMap<RefusalCode, number>;
+export type RefusalCounts = ReadonlyMap<RefusalCode, number>;
 
 /** The number of intervals of half a minute in an hour. */
 const INTERVALS = 120;
@@ -25,8 +25,6 @@ export class RouteHistories {
   /** The latest intervals, oldest first. */
   readonly #intervals: Pick<RouteInterval, 'at' | 'seconds'>[] = [];
   #latest = 0;
-  /** The refusals of each route that were already recorded. */
-  readonly #recordedRefusals = new WeakMap<RouteMetrics, RefusalCounts>();
 
   startInterval(at: Date, seconds: number): void {
     this.#latest += 1;
@@ -35,11 +33,8 @@ export class RouteHistories {
     for (const [id, { latest }] of this.#rings) if (latest <= this.#latest - INTERVALS) this.#rings.delete(id);
   }
 
-  record(id: string, metrics: RouteMetrics, counts: TrafficCounts): void {
+  record(id: string, counts: TrafficCounts, refusals: ReturnType<typeof newRefusals>): void {
     if (counts.requests === 0) return;
-    const counted = metrics.refusals;
-    const refusals = newRefusals(counted, this.#recordedRefusals.get(metrics));
-    if (refusals.length > 0) this.#recordedRefusals.set(metrics, counted);
     let ring = this.#rings.get(id);
     if (ring === undefined) {
       if (this.#rings.size >= MAX_ROUTES) return;

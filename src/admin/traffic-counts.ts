@@ -1,9 +1,4 @@
-import {
-  BUCKET_BOUNDS_MS,
-  TOTALS_INDEX,
-  TOTALS_LENGTH,
-  type TrafficTotals,
-} from '../engine/gateway/telemetry/route-metrics.ts';
+import { BUCKET_BOUNDS_MS, TOTALS_INDEX, TOTALS_LENGTH } from '../engine/gateway/telemetry/request-counters.ts';
 
 /** Requests between two times. */
 export interface TrafficCounts {
@@ -19,17 +14,12 @@ export interface TrafficCounts {
 export const ZERO_SUMS = new Float64Array(TOTALS_LENGTH);
 const COUNTS = new Float64Array(TOTALS_LENGTH);
 
-/** Overwrites and returns `sums`. */
-export function sumsOf(counters: TrafficTotals, sums: Float64Array): Float64Array {
-  sums.fill(0);
-  counters.addTo(sums);
-  return sums;
-}
-
+/** Returns the requests between two totals. After lower ones, a reload has removed the counts, and another one has begun them again. */
 export function countsBetween(before: Float64Array, after: Float64Array): TrafficCounts {
   let requests = 0;
   for (let index = 0; index < TOTALS_LENGTH; index += 1) {
-    COUNTS[index] = (after[index] as number) - (before[index] as number);
+    const count = (after[index] as number) - (before[index] as number);
+    COUNTS[index] = count < 0 ? (after[index] as number) : count;
     if (index < TOTALS_INDEX.classes) requests += COUNTS[index] as number;
   }
   return {

@@ -1,10 +1,10 @@
 import type { Gateway } from '../engine/gateway/gateway.ts';
-import { NO_ROUTE, TOTALS_LENGTH, type TrafficTotals } from '../engine/gateway/telemetry/route-metrics.ts';
+import { AT, NO_ROUTE, type RowSums, TOTALS_LENGTH } from '../engine/gateway/telemetry/request-counters.ts';
 import { runInSlices, type SlicedWork } from '../engine/plan/sliced-work.ts';
 import { SLICE_MS } from './cpu-budget.ts';
 import { LimitHistories } from './limit-traffic.ts';
-import { newRefusals, RouteHistories } from './route-histories.ts';
-import { countsBetween, rounded, sumsOf, type TrafficCounts, ZERO_SUMS } from './traffic-counts.ts';
+import { newRefusals, type RefusalCounts, RouteHistories } from './route-histories.ts';
+import { countsBetween, rounded, type TrafficCounts, ZERO_SUMS } from './traffic-counts.ts';
 
 /** The traffic of all routes in one interval of the last hour. */
 export interface TrafficInterval extends TrafficCounts {
@@ -28,11 +28,15 @@ const MAX_INTERVALS = 360;
 /** The number of intervals after which the window for the traffic by route moves. */
 const WINDOW_INTERVALS = 3;
 
-/** The sums of a route or an upstream at the start of the window, and at the start of the next window. */
-interface WindowSums {
-  window: Float64Array;
-  next: Float64Array;
+/** The totals of a route or an upstream at the start of the window, and at the start of the next window. */
+interface WindowTotals {
+  readonly window: Float64Array;
+  readonly next: Float64Array;
+  /** The refusals of a route at the start of the next window. */
+  readonly refusals?: RefusalCounts;
 }
+
+const NO_TOTALS: WindowTotals = { window: ZERO_SUMS, next: ZERO_SUMS };
 
 export function createTrafficHistory(
   { metrics, rateLimiter }: Pick<Gateway, 'metrics' | 'rateLimiter'>,
@@ -40,30 +44,32 @@ export function createTrafficHistory(
 ) {
   const intervals: TrafficInterval[] = [];
   let last = { at: performance.now(), sums: metrics.totals(), refusals: metrics.refusals };
-  // A weak map, so that routes that a reload removes are freed.
-  const windowSums = new WeakMap<TrafficTotals, WindowSums>();
+  let routeTotals: ReadonlyMap<string, WindowTotals> = new Map();
+  let upstreamTotals: ReadonlyMap<string, WindowTotals> = new Map();
   const histories = new RouteHistories();
   const limits = new LimitHistories();
   let [windowAt, nextAt] = [last.at, last.at];
   let intervalCount = 0;
 
-  const moveSums = (counters: TrafficTotals): WindowSums => {
-    let sums = windowSums.get(counters);
-    if (sums === undefined) {
-      sums = { window: new Float64Array(TOTALS_LENGTH), next: sumsOf(counters, new Float64Array(TOTALS_LENGTH)) };
-      windowSums.set(counters, sums);
-    } else [sums.window, sums.next] = [sums.next, sumsOf(counters, sums.window)];
-    return sums;
-  };
   const moveWindow = function* (now: number): SlicedWork<void> {
     histories.startInterval(new Date(), rounded((now - nextAt) / 1_000));
-    for (const upstream of metrics.upstreams.values()) moveSums(upstream);
     limits.endInterval(rateLimiter.counts);
-    for (const [id, route] of metrics.routes) {
-      const { window, next } = moveSums(route);
-      histories.record(id, route, countsBetween(window, next));
+    upstreamTotals = new Map(
+      metrics.upstreams.map(([id, sums]) => [
+        id,
+        { window: (upstreamTotals.get(id) ?? NO_TOTALS).next, next: sums.totals() },
+      ]),
+    );
+    // A map of the routes that exist now, so that those that a reload removes are freed.
+    const totals = new Map<string, WindowTotals>();
+    for (const [id, sums] of metrics.routes) {
+      const { next: window, refusals: earlier } = routeTotals.get(id) ?? NO_TOTALS;
+      const [next, refusals] = [sums.totals(), sums.refusals];
+      totals.set(id, { window, next, refusals });
+      histories.record(id, countsBetween(window, next), newRefusals(refusals, earlier));
       yield;
     }
+    routeTotals = totals;
     [windowAt, nextAt] = [nextAt, now];
   };
   const endInterval = () => {
@@ -82,15 +88,16 @@ export function createTrafficHistory(
 
   return {
     recent() {
-      const recentCounts = (counters: TrafficTotals) =>
-        countsBetween(windowSums.get(counters)?.window ?? ZERO_SUMS, sumsOf(counters, SCRATCH));
+      const recentCounts = ({ window }: WindowTotals = NO_TOTALS, sums: RowSums) =>
+        countsBetween(window, sums.totals(SCRATCH));
       // Each entry is computed when it is read.
-      const routes: IteratorObject<RouteTraffic> = metrics.routes.entries().flatMap(([id, route]) => {
-        const counts = recentCounts(route);
+      const routes: IteratorObject<RouteTraffic> = metrics.routes.flatMap(([id, sums]) => {
+        const counts = recentCounts(routeTotals.get(id), sums);
         return counts.requests === 0 ? [] : [{ id: id === NO_ROUTE ? null : id, ...counts }];
       });
       // The requests that were forwarded to an upstream. Their latency is the time until its response began.
-      const upstreams = Array.from(metrics.upstreams, ([id, upstream]) => ({ id, ...recentCounts(upstream) }));
+      const forwarded = metrics.upstreams.filter(([, sums]) => sums.histogram(AT.time).counts.some(Boolean));
+      const upstreams = Array.from(forwarded, ([id, sums]) => ({ id, ...recentCounts(upstreamTotals.get(id), sums) }));
       // The counted time: half a minute to a minute, or less if the gateway started later.
       const seconds = rounded((performance.now() - windowAt) / 1_000);
       return { seconds, upstreams, limits: limits.recent(rateLimiter.counts), routes };

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { quantile } from '../../src/admin/traffic-counts.ts';
 import { createTrafficHistory } from '../../src/admin/traffic-history.ts';
-import { TOTALS_LENGTH } from '../../src/engine/gateway/telemetry/route-metrics.ts';
+import { TOTALS_LENGTH } from '../../src/engine/gateway/telemetry/request-counters.ts';
 import { type GatewayWithAdmin, startGatewayWithAdmin } from '../support/admin.ts';
 import { eventually } from '../support/site.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';

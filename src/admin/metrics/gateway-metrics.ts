@@ -1,4 +1,4 @@
-import { type LatencyHistogram, NO_ROUTE } from '../../engine/gateway/telemetry/route-metrics.ts';
+import { AT } from '../../engine/gateway/telemetry/request-counters.ts';
 import type { VerifierStatus } from '../../engine/tokens/verifier.ts';
 import type { AdminContext } from '../admin-endpoint.ts';
 import { READINESS_STATUSES, readinessOf } from '../endpoints/health.ts';
@@ -16,29 +16,27 @@ export const METRICS: readonly Metric[] = [
     'requests_total',
     'Completed requests, by route, method and status class; "none" if the client disconnected before the response began.',
     ({ gateway }) =>
-      gateway.metrics.routes
-        .entries()
-        .flatMap(([route, { requests }]) =>
-          requests.map(({ method, status, count }) => [route, method, status, count]),
-        ),
+      gateway.metrics.routes.flatMap(([route, { requests }]) =>
+        requests.map(({ method, status, count }) => [route, method, status, count]),
+      ),
   ),
   histogram(
     ['route'],
     'request_duration_seconds',
     'Time from the request head to the end of the response.',
-    ({ gateway }) => gateway.metrics.routes.entries().map(([route, metrics]) => [route, metrics.histogram('total')]),
+    ({ gateway }) => gateway.metrics.routes.map(([route, sums]) => [route, sums.histogram(AT.time)]),
   ),
   histogram(
     ['upstream'],
     'gateway_duration_seconds',
     'Time from the request head until the gateway forwarded or refused the request, including reading a validated body.',
-    (context) => durationsByUpstream(context, 'gateway'),
+    ({ gateway }) => gateway.metrics.upstreams.map(([upstream, sums]) => [upstream, sums.histogram(AT.gatewayTime)]),
   ),
   histogram(
     ['upstream'],
     'upstream_duration_seconds',
     'Time from the start of the upstream request until the response began; for a login, until it was complete.',
-    (context) => durationsByUpstream(context, 'upstream'),
+    ({ gateway }) => gateway.metrics.upstreams.map(([upstream, sums]) => [upstream, sums.histogram(AT.time)]),
   ),
   metric('requests_in_flight', 'Requests in progress, including tunnels.', ({ gateway }) => gateway.metrics.inFlight),
   metric('client_connections', 'Open connections of clients.', ({ gateway }) => gateway.clients.connections),
@@ -175,23 +173,4 @@ function ofMethods(rowsOf: (status: VerifierStatus) => Iterable<readonly [string
     (gateway.plan.auth?.verifier.methods ?? []).flatMap(({ name = '', status }) =>
       [...rowsOf(status)].map(([result, value]) => [result, name, value] as const),
     );
-}
-
-/** Sums one phase of requests by upstream. By route it would have three times as many series. */
-function durationsByUpstream({ gateway }: AdminContext, phase: 'gateway' | 'upstream') {
-  const upstreams = new Map(gateway.plan.routes.map(({ id, upstream }) => [id, upstream?.id ?? NO_ROUTE]));
-  const sums = new Map<string, LatencyHistogram>();
-  for (const [route, metrics] of gateway.metrics.routes) {
-    const upstream = upstreams.get(route) ?? NO_ROUTE;
-    sums.set(upstream, addHistograms(sums.get(upstream), metrics.histogram(phase)));
-  }
-  return sums;
-}
-
-function addHistograms(one: LatencyHistogram | undefined, other: LatencyHistogram): LatencyHistogram {
-  if (one === undefined) return other;
-  return {
-    counts: one.counts.map((count, index) => count + (other.counts[index] ?? 0)),
-    sumMs: one.sumMs + other.sumMs,
-  };
 }

@@ -1,4 +1,4 @@
-import type { LatencyHistogram } from '../../engine/gateway/telemetry/route-metrics.ts';
+import type { LatencyHistogram } from '../../engine/gateway/telemetry/request-counters.ts';
 import type { AdminContext } from '../admin-endpoint.ts';
 
 /** The values of the labels of a series, and then its value. */

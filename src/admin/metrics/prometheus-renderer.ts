@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Registry } from '@prometheus-io/client';
-import { BUCKET_BOUNDS_MS } from '../../engine/gateway/telemetry/route-metrics.ts';
+import { BUCKET_BOUNDS_MS } from '../../engine/gateway/telemetry/request-counters.ts';
 import type { AdminContext } from '../admin-endpoint.ts';
 import { METRICS } from './gateway-metrics.ts';
 import { exportedName, type Histogram } from './metric.ts';

@@ -25,7 +25,8 @@ import { closeLateClients } from './server/late-clients.ts';
 import { LongLivedExchanges } from './server/long-lived-exchanges.ts';
 import { listenOnSocket } from './server/socket-file.ts';
 import { logIdentityDnsErrors } from './telemetry/identity-dns-log.ts';
-import type { RequestMetrics } from './telemetry/request-metrics.ts';
+import { requestBuffer } from './telemetry/request-counters.ts';
+import { RequestMetrics } from './telemetry/request-metrics.ts';
 import { RequestRecorder, type RequestSubscriber } from './telemetry/request-recorder.ts';
 import type { RequestTracer } from './telemetry/trace.ts';
 import { LiveUpstreams } from './upstream/live-upstreams.ts';
@@ -126,7 +127,7 @@ export class Gateway {
       isDraining: false,
       isClosing: false,
       tracer,
-      recorder: new RequestRecorder(log, worker.count > 1 ? worker.index : undefined),
+      recorder: new RequestRecorder(log, new RequestMetrics(plan, worker), worker.count > 1 ? worker.index : undefined),
       upstreams: new LiveUpstreams({ log, resolver, budget: this.#budget, worker }),
       longLived: new LongLivedExchanges(),
       bufferBudget: counters.bufferBudget,
@@ -261,8 +262,8 @@ export class Gateway {
     this.bufferBudget.limitBytes = plan.server.bufferLimitBytes;
     this.#state.upstreams.activate(plan);
     this.rateLimiter.activate(plan.rateLimits);
+    this.metrics.activate(plan);
     this.#worker.memory.retain(new Set(sharedBuffersOf(plan, this.#worker.count).map(({ name }) => name)));
-    this.metrics.retain(new Set(plan.routes.map(({ id }) => id)), new Set(plan.upstreams.map(({ id }) => id)));
     const count = this.#state.longLived.revalidate(plan);
     const { graceMs } = plan.reload;
     if (count > 0)
@@ -325,9 +326,11 @@ export class Gateway {
 }
 
 /** Returns the buffers that the workers of a plan share. @param workers the number of workers */
-function sharedBuffersOf({ upstreams, rateLimits, auth }: Plan, workers: number): readonly BufferDefinition[] {
+function sharedBuffersOf(plan: Plan, workers: number): readonly BufferDefinition[] {
+  const { upstreams, rateLimits, auth } = plan;
   return [
     gatewayBuffer(workers),
+    requestBuffer(plan, workers),
     ...upstreams.map((upstream) => upstreamBuffer(upstream, workers)),
     ...rateLimits.map(limitBuffer),
     ...(auth?.verifier.methods ?? []).map(({ buffer }) => buffer),

@@ -1,4 +1,3 @@
-import type { CountersNotice } from '../../engine/gateway/telemetry/route-metrics.ts';
 import type { CompileInput } from '../../engine/load.ts';
 import type { LogBlock } from '../../engine/log/log.ts';
 import type { ListenAddress } from '../../engine/settings/address.ts';
@@ -78,8 +77,6 @@ export type MainRequests = {
   };
   /** Writes log lines. `logWritten` follows. */
   readonly log: Notice<LogBlock>;
-  /** Adds an array of counters to the metrics, or keeps the counts of one that the worker no longer writes. */
-  readonly counters: Notice<CountersNotice>;
   /** The latest figures of the worker. */
   readonly figures: Notice<ThreadFigures>;
   /** Requests that have ended, while somebody listens. */

@@ -46,7 +46,6 @@ export function createWorkerTelemetry(gateway: Gateway, log: Log) {
     channel.handle('log', (block) =>
       writeForwardedBlock(log, block, () => channel.notify('logWritten', block.bytes.length)),
     );
-    channel.handle('counters', (notice) => gateway.metrics.receive(index, notice));
     channel.handle('figures', (received) => {
       const ended = endedThreads.get(index);
       latest.set(index, ended === undefined ? received : addFigures(ended, received));

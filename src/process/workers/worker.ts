@@ -66,7 +66,6 @@ channel.handle('close', async (graceMs) => {
   sendFigures();
   log.flush();
 });
-gateway.metrics.share((notice) => channel.notify('counters', notice));
 sendFigures();
 setInterval(sendFigures, FIGURES_INTERVAL_MS).unref();
 Atomics.add(heartbeat, 0, 1);

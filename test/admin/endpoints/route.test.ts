@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RouteHistories } from '../../../src/admin/route-histories.ts';
 import { createTrafficHistory } from '../../../src/admin/traffic-history.ts';
-import type { RefusalCode } from '../../../src/engine/gateway/response/refusal.ts';
-import type { RouteMetrics } from '../../../src/engine/gateway/telemetry/route-metrics.ts';
 import { type GatewayWithAdmin, startGatewayWithAdmin } from '../../support/admin.ts';
 import { eventually } from '../../support/site.ts';
 import { startUpstream, type Upstream } from '../../support/upstream.ts';
@@ -110,13 +108,11 @@ describe('/route', () => {
 
 describe('the histories of routes', () => {
   const COUNTS = { requests: 2, client_errors: 1, server_errors: 0, p50_ms: 1, p95_ms: 2.5, p99_ms: 22.6 };
-  const metricsOf = (refusals: ReadonlyMap<RefusalCode, number>) => ({ refusals }) as RouteMetrics;
 
   it('forget an interval after an hour, and its refusals within five minutes less', () => {
     const histories = new RouteHistories();
-    const metrics = metricsOf(new Map([['token_missing', 1]]));
     histories.startInterval(new Date(1), 30);
-    histories.record('one', metrics, COUNTS);
+    histories.record('one', COUNTS, [['token_missing', 1]]);
     for (let interval = 2; interval <= 100; interval += 1) histories.startInterval(new Date(interval), 30);
     expect(histories.of('one').intervals[0]).toEqual({ at: new Date(1), seconds: 30, ...COUNTS });
     expect(histories.of('one').refusals).toEqual({ token_missing: 1 });
@@ -124,20 +120,16 @@ describe('the histories of routes', () => {
     expect(histories.of('one').intervals.length).toBe(120);
     expect(histories.of('one').intervals.every(({ requests }) => requests === 0)).toBe(true);
     expect(histories.of('one').refusals).toEqual({});
-    histories.startInterval(new Date(122), 30);
-    histories.record('one', metrics, COUNTS);
-    // The refusal from more than an hour ago does not count again.
-    expect(histories.of('one').refusals).toEqual({});
   });
 
   it('exist for at most a thousand routes, until one of them has no request for an hour', () => {
     const histories = new RouteHistories();
     histories.startInterval(new Date(), 30);
-    for (let id = 0; id <= 1_000; id += 1) histories.record(`r${id}`, metricsOf(new Map()), COUNTS);
+    for (let id = 0; id <= 1_000; id += 1) histories.record(`r${id}`, COUNTS, []);
     const requestsOf = (id: string) => histories.of(id).intervals.reduce((sum, { requests }) => sum + requests, 0);
     expect([requestsOf('r999'), requestsOf('r1000')]).toEqual([2, 0]);
     for (let interval = 0; interval < 120; interval += 1) histories.startInterval(new Date(), 30);
-    histories.record('r1000', metricsOf(new Map()), COUNTS);
+    histories.record('r1000', COUNTS, []);
     expect(requestsOf('r1000')).toBe(2);
   });
 });

@@ -418,13 +418,13 @@ describe('a reload', () => {
     const gateways = [0, 1].map((index) => createGateway(first, createNullLog(), { worker: contextOf(index) }));
     closing.push(() => Promise.all(gateways.map((gateway) => gateway.close(0))));
     const names = () =>
-      [...memory.buffers.keys()].map((name) => name.replace(/^upstream\/\["(\w+)".*/, 'upstream $1')).sort();
-    expect(names()).toEqual(['gateway', 'upstream a', 'upstream b']);
+      [...memory.buffers.keys()].map((name) => name.replace(/^(upstream)\/\["(\w+)".*|\/.*/, '$1 $2').trim()).sort();
+    expect(names()).toEqual(['gateway', 'requests', 'upstream a', 'upstream b']);
     const kept = [...memory.buffers].filter(([name]) => name.startsWith('upstream/["a"'));
     const next = upstreams(['a', 'c']);
     await gateways[0]?.prepare(next);
     for (const gateway of gateways) gateway.activate(next);
-    expect(names()).toEqual(['gateway', 'upstream a', 'upstream c']);
+    expect(names()).toEqual(['gateway', 'requests', 'upstream a', 'upstream c']);
     for (const [name, buffer] of kept) expect(memory.buffers.get(name)).toBe(buffer);
   });
 });

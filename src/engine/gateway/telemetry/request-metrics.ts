@@ -1,196 +1,179 @@
-import { TOKEN_ERRORS } from '../../token-errors.ts';
+import { createSingleWorker, type WorkerContext } from '../../shared-memory/worker-context.ts';
 import type { RefusalCode } from '../response/refusal.ts';
-import type { RequestRecord } from './request-record.ts';
 import {
-  CounterArrays,
-  type CountersNotice,
-  countRefusal,
+  AT,
+  AUTHORIZATIONS,
+  BUCKET_BOUNDS_MS,
+  type CountedPlan,
+  METHODS,
   NO_ROUTE,
+  PlanRows,
   REFUSAL_CODES,
-  RouteMetrics,
-  readRefusals,
-  TOTALS_LENGTH,
-  type TrafficTotals,
-  UpstreamMetrics,
-} from './route-metrics.ts';
+  type RowKind,
+  RowSums,
+  STATUS_CLASSES,
+} from './request-counters.ts';
+import type { RequestRecord } from './request-record.ts';
 
 /** The reasons of refusals that a lack of file descriptors caused. */
 const DESCRIPTOR_SHORTAGES = new Set(['upstream_emfile', 'upstream_enfile']);
-
-/** The layout of the counters that belong to no route. */
-const IN_FLIGHT = 0;
-const SHORTAGES = 1;
-const REFUSALS_START = 2;
-const AUTHORIZATIONS_START = REFUSALS_START + REFUSAL_CODES.length;
-
-/** The results of requests that need a token: `allowed`, or why the response is 401, 403, or 503 for `keys_unavailable`. */
-const AUTHORIZATION_RESULTS = ['allowed', 'token_missing', 'role_not_allowed', 'origin_not_allowed', ...TOKEN_ERRORS];
-const AUTHORIZATION_INDEX = new Map(AUTHORIZATION_RESULTS.map((result, index) => [result, index]));
+const AUTHORIZATION_INDEX = indexOf(AUTHORIZATIONS);
+const METHOD_INDEX = indexOf(METHODS);
+const REFUSAL_INDEX = indexOf(REFUSAL_CODES);
 
 /**
- * The metrics of all requests. Only the first request of a route allocates. Each worker counts its own requests. In the main thread,
- * which receives the arrays of the others, every value is the sum over all workers.
+ * The metrics of all requests. Each worker counts its own requests in shared memory, and the main thread reads the sums. Counts never go
+ * back: the rows of a worker that ends remain, and its successor continues them.
  */
 export class RequestMetrics {
-  readonly #routes = new Map<string, RouteMetrics>();
-  readonly #upstreams = new Map<string, UpstreamMetrics>();
-  readonly #general = new CounterArrays(AUTHORIZATIONS_START + AUTHORIZATION_RESULTS.length);
-  /** The totals of removed routes. */
-  readonly #removed = new Float64Array(TOTALS_LENGTH);
-  /** Removed routes to which other workers may still add requests: they activate a plan a moment later. */
-  readonly #removedRoutes = new Map<RouteMetrics, string>();
-  #announce: (notice: CountersNotice) => void = () => undefined;
+  readonly #worker: Omit<WorkerContext, 'bus'>;
+  #active: PlanRows;
+  /** The rows of this worker. The first one is that of the gateway. */
+  #own: Float64Array;
+  /** The rows of the plan before, which other workers write until they activate the plan. `#active` has the counts before these. */
+  #earlier: PlanRows | undefined;
 
-  /** By route id; `NO_ROUTE` is one of the keys. */
-  get routes(): ReadonlyMap<string, RouteMetrics> {
-    return this.#routes;
+  constructor(plan: CountedPlan, worker: Omit<WorkerContext, 'bus'> = createSingleWorker()) {
+    this.#worker = worker;
+    this.#active = new PlanRows(plan, worker);
+    this.#own = this.#active.ofWorkers[worker.index] as Float64Array;
   }
 
-  /** The forwarded requests, by upstream id. */
-  get upstreams(): ReadonlyMap<string, TrafficTotals> {
-    return this.#upstreams;
+  /**
+   * Counts the requests of this plan from now on. The counts of other routes and upstreams are lost. The main thread calls it before other
+   * workers count requests of the plan, and after all of them have activated the last one.
+   */
+  activate(plan: CountedPlan): void {
+    const next = new PlanRows(plan, this.#worker);
+    if (next.buffer === this.#active.buffer) return;
+    if (this.#earlier !== undefined && this.#worker.index === 0) next.add(this.#earlier, this.#active);
+    this.#earlier = this.#active;
+    this.#active = next;
+    this.#own = next.ofWorkers[this.#worker.index] as Float64Array;
+  }
+
+  /** Forgets the requests in flight of a worker that has ended. */
+  forget(worker: number): void {
+    for (const plan of [this.#active, this.#earlier]) plan?.ofWorkers[worker]?.fill(0, AT.inFlight, AT.inFlight + 1);
+  }
+
+  /** Counts a request that begins. `record` ends it. */
+  begin(): void {
+    (this.#own[AT.inFlight] as number) += 1;
+  }
+
+  record(record: RequestRecord): void {
+    const { refusal, status = 0, durationMs = 0 } = record;
+    const own = this.#own;
+    const hundreds = Math.floor(status / 100);
+    const statusClass = hundreds < STATUS_CLASSES.length ? hundreds : 0;
+    (own[AT.inFlight] as number) -= 1;
+    (own[AT.classes + statusClass] as number) += 1;
+    const bucket = observe(own, AT.time, durationMs);
+    const authorization = authorizationIndex(record);
+    if (authorization !== undefined) (own[AT.authorizations + authorization] as number) += 1;
+    this.#countRoute(record, statusClass, bucket);
+    if (refusal === undefined) return;
+    this.countRefusal(refusal.code);
+    if (DESCRIPTOR_SHORTAGES.has(refusal.reason)) (own[AT.shortages] as number) += 1;
+  }
+
+  countRefusal(code: RefusalCode): void {
+    (this.#own[AT.refused + (REFUSAL_INDEX.get(code) as number)] as number) += 1;
   }
 
   /** `internal_error` is always there: a series that begins with 1 has no increase in Prometheus, so the first error would not alert. */
   get refusals(): ReadonlyMap<RefusalCode, number> {
-    const refusals = readRefusals(this.#general, REFUSALS_START);
+    const { refusals } = this.#gateway;
     return refusals.has('internal_error') ? refusals : refusals.set('internal_error', 0);
   }
 
   /** By result; all of them are there, so that the first refusals are an increase in Prometheus. */
   get authorizations(): ReadonlyMap<string, number> {
-    return new Map(
-      AUTHORIZATION_RESULTS.map((result, index) => [result, this.#general.sum(AUTHORIZATIONS_START + index)]),
-    );
+    const sums = this.#gateway;
+    return new Map(AUTHORIZATIONS.map((result, index) => [result, sums.at(AT.authorizations + index)]));
   }
 
   /** Requests with a violation that were forwarded because of `validation: report`, by route id. */
   get reportedRequests(): ReadonlyMap<string, number> {
-    const counts = Array.from(this.#routes, ([id, { reported }]) => [id, reported] as const);
+    const counts = this.routes.map(([id, sums]) => [id, sums.at(AT.reported)] as const);
     return new Map(counts.filter(([, reported]) => reported > 0));
   }
 
   get inFlight(): number {
-    return this.#general.sum(IN_FLIGHT);
+    return this.#gateway.at(AT.inFlight);
   }
 
   /** Requests that failed because the process had no file descriptor for a connection to the upstream. */
   get descriptorShortages(): number {
-    return this.#general.sum(SHORTAGES);
+    return this.#gateway.at(AT.shortages);
   }
 
-  /** Returns the totals of all routes, including removed ones; `TOTALS_INDEX` has the layout. */
+  /** Returns the totals of all requests; `TOTALS_INDEX` has the layout. */
   totals(): Float64Array {
-    const sums = Float64Array.from(this.#removed);
-    for (const metrics of this.#removedRoutes.keys()) metrics.addTo(sums);
-    for (const metrics of this.#routes.values()) metrics.addTo(sums);
-    return sums;
+    return this.#gateway.totals();
   }
 
-  /** Counts a request that begins. `record` ends it. */
-  begin(): void {
-    (this.#general.own[IN_FLIGHT] as number) += 1;
+  /** The routes with requests by id; `NO_ROUTE` is one of them. */
+  get routes(): IteratorObject<[id: string, sums: RowSums]> {
+    return this.#all('routes');
   }
 
-  record(record: RequestRecord): void {
-    const { route, refusal, forwardedAfterMs } = record;
-    const { own } = this.#general;
-    (own[IN_FLIGHT] as number) -= 1;
-    const id = route?.id ?? NO_ROUTE;
-    const metrics = this.#routes.get(id) ?? this.#addRoute(id);
-    const upstreamId = forwardedAfterMs === undefined ? undefined : route?.upstream?.id;
-    metrics.record(
-      record,
-      upstreamId === undefined ? undefined : (this.#upstreams.get(upstreamId) ?? this.#addUpstream(upstreamId)),
-    );
-    const authorization = authorizationIndex(record);
-    if (authorization !== undefined) (own[AUTHORIZATIONS_START + authorization] as number) += 1;
-    if (refusal === undefined) return;
-    this.countRefusal(refusal.code);
-    if (DESCRIPTOR_SHORTAGES.has(refusal.reason)) (own[SHORTAGES] as number) += 1;
+  /** The upstreams of routes with requests by id; `NO_ROUTE` for routes without one. Their totals are those of forwarded requests. */
+  get upstreams(): IteratorObject<[id: string, sums: RowSums]> {
+    return this.#all('upstreams');
   }
 
-  countRefusal(code: RefusalCode): void {
-    countRefusal(this.#general.own, REFUSALS_START, code);
+  *#all(kind: RowKind): Generator<[id: string, sums: RowSums]> {
+    for (const id of this.#active.starts[kind].keys())
+      if (this.#active.isUsed(kind, id) || this.#earlier?.isUsed(kind, id)) yield [id, this.#sums(kind, id)];
   }
 
-  /** Drops the metrics of removed routes and upstreams. Otherwise reloads that rename them would leak memory. */
-  retain(ids: ReadonlySet<string>, upstreamIds: ReadonlySet<string>): void {
-    for (const id of this.#upstreams.keys()) {
-      if (upstreamIds.has(id)) continue;
-      this.#upstreams.delete(id);
-      this.#announce({ kind: 'upstream', id, buffer: undefined });
+  get #gateway(): RowSums {
+    return this.#sums('gateway', NO_ROUTE);
+  }
+
+  #sums(kind: RowKind, id: string): RowSums {
+    return new RowSums([this.#active, this.#earlier].flatMap((plan) => plan?.row(kind, id) ?? []));
+  }
+
+  /** A reload may have removed the route or its upstream. */
+  #countRoute(record: RequestRecord, statusClass: number, bucket: number): void {
+    const { route, refusal, reported, method = '', durationMs = 0, forwardedAfterMs, respondedAfterMs } = record;
+    const own = this.#own;
+    const { routes, upstreams } = this.#active.starts;
+    const at = routes.get(route?.id ?? NO_ROUTE);
+    if (at !== undefined) {
+      const methodIndex = METHOD_INDEX.get(method) ?? METHODS.length - 1;
+      (own[at] as number) += 1;
+      (own[at + AT.classes + statusClass] as number) += 1;
+      (own[at + AT.time + bucket] as number) += 1;
+      (own[at + AT.time + BUCKET_BOUNDS_MS.length + 1] as number) += durationMs;
+      (own[at + AT.methods + methodIndex * STATUS_CLASSES.length + statusClass] as number) += 1;
+      if (refusal !== undefined) (own[at + AT.refused + (REFUSAL_INDEX.get(refusal.code) as number)] as number) += 1;
+      if (reported?.some(({ limit }) => limit === undefined)) (own[at + AT.reported] as number) += 1;
     }
-    for (const [id, metrics] of this.#routes) {
-      if (ids.has(id) || id === NO_ROUTE) continue;
-      this.#routes.delete(id);
-      this.#announce({ kind: 'route', id, buffer: undefined });
-      this.#removedRoutes.set(metrics, id);
-    }
-    this.#sumRemovedRoutes();
+    const upstreamAt = upstreams.get(route?.upstream?.id ?? NO_ROUTE);
+    if (upstreamAt === undefined) return;
+    (own[upstreamAt] as number) += 1;
+    observe(own, upstreamAt + AT.gatewayTime, forwardedAfterMs ?? durationMs);
+    if (forwardedAfterMs === undefined) return;
+    (own[upstreamAt + AT.classes + statusClass] as number) += 1;
+    observe(own, upstreamAt + AT.time, (respondedAfterMs ?? durationMs) - forwardedAfterMs);
   }
+}
 
-  /** Announces all arrays of this worker, also those that it creates later. */
-  share(announce: (notice: CountersNotice) => void): void {
-    this.#announce = announce;
-    const announceAll = (kind: CountersNotice['kind'], id: string, { own }: CounterArrays) =>
-      announce({ kind, id, buffer: own.buffer });
-    announceAll('process', '', this.#general);
-    for (const [id, { counters }] of this.#upstreams) announceAll('upstream', id, counters);
-    for (const [id, { counters }] of this.#routes) announceAll('route', id, counters);
-  }
+function indexOf<Name>(names: readonly Name[]): ReadonlyMap<Name, number> {
+  return new Map(names.map((name, index) => [name, index]));
+}
 
-  /** Adds an array of another worker to the sums, or takes over the counts of one that it no longer writes. */
-  receive(worker: number, { kind, id, buffer }: CountersNotice): void {
-    if (buffer !== undefined) this.#countersOf(kind, id).add(worker, buffer);
-    else if (kind === 'upstream') this.#upstreams.get(id)?.counters.fold(worker);
-    else this.#endRoute(worker, id);
-  }
-
-  /** Keeps the counts of a worker that has ended. Its requests in flight have ended with it. */
-  forget(worker: number): void {
-    this.#general.fold(worker, IN_FLIGHT);
-    for (const { counters } of this.#upstreams.values()) counters.fold(worker);
-    for (const { counters } of this.#routes.values()) counters.fold(worker);
-    for (const { counters } of this.#removedRoutes.keys()) counters.fold(worker);
-    this.#sumRemovedRoutes();
-  }
-
-  #endRoute(worker: number, id: string): void {
-    const removed = this.#removedRoutes.entries().filter(([, removedId]) => removedId === id);
-    for (const [{ counters }] of [...removed]) counters.fold(worker);
-    this.#routes.get(id)?.counters.fold(worker);
-    this.#sumRemovedRoutes();
-  }
-
-  /** Forgets the removed routes to which no worker adds requests. */
-  #sumRemovedRoutes(): void {
-    for (const metrics of this.#removedRoutes.keys()) {
-      if (metrics.counters.hasOthers) continue;
-      metrics.addTo(this.#removed);
-      this.#removedRoutes.delete(metrics);
-    }
-  }
-
-  #countersOf(kind: CountersNotice['kind'], id: string): CounterArrays {
-    if (kind === 'process') return this.#general;
-    if (kind === 'route') return (this.#routes.get(id) ?? this.#addRoute(id)).counters;
-    return (this.#upstreams.get(id) ?? this.#addUpstream(id)).counters;
-  }
-
-  #addRoute(id: string): RouteMetrics {
-    const metrics = new RouteMetrics();
-    this.#routes.set(id, metrics);
-    this.#announce({ kind: 'route', id, buffer: metrics.counters.own.buffer });
-    return metrics;
-  }
-
-  #addUpstream(id: string): UpstreamMetrics {
-    const metrics = new UpstreamMetrics();
-    this.#upstreams.set(id, metrics);
-    this.#announce({ kind: 'upstream', id, buffer: metrics.counters.own.buffer });
-    return metrics;
-  }
+/** Adds a time to the histogram at an index. Returns the number of its bucket. */
+function observe(row: Float64Array, start: number, ms: number): number {
+  let bucket = 0;
+  while (bucket < BUCKET_BOUNDS_MS.length && ms > (BUCKET_BOUNDS_MS[bucket] as number)) bucket += 1;
+  (row[start + bucket] as number) += 1;
+  (row[start + BUCKET_BOUNDS_MS.length + 1] as number) += ms;
+  return bucket;
 }
 
 /** Returns the index of the result; `undefined` for a request that needed no token, or that ended before its token was verified. */

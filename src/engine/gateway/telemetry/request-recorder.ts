@@ -7,21 +7,22 @@ import { isServerOptions, type RequestHead } from '../request/request-head.ts';
 import { isPreflight } from '../response/cors.ts';
 import type { Refusal } from '../response/refusal.ts';
 import { accessLogLine, sampleRateOf } from './access-log.ts';
-import { RequestMetrics } from './request-metrics.ts';
+import type { RequestMetrics } from './request-metrics.ts';
 import { type ReplayFacts, type RequestRecord, reportedViolationOf } from './request-record.ts';
 
 export type RequestSubscriber = (record: RequestRecord) => void;
 
 /** Records every finished request in the access log, the metrics and the trace, and publishes it to subscribers. */
 export class RequestRecorder {
-  readonly metrics = new RequestMetrics();
+  readonly metrics: RequestMetrics;
   readonly #subscribers = new Set<RequestSubscriber>();
   readonly #log: Log;
   readonly #worker: number | undefined;
 
   /** @param worker the index of this worker if the process has several */
-  constructor(log: Log, worker?: number) {
+  constructor(log: Log, metrics: RequestMetrics, worker?: number) {
     this.#log = log;
+    this.metrics = metrics;
     this.#worker = worker;
   }
 
