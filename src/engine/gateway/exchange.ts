@@ -158,7 +158,8 @@ export class Exchange extends PlannedRequest implements ResponseOwner {
     const mayBeSent = this.expectation === 'continue' && !this.#hasContinued;
     if (isEarly || mayBeSent || this.#server.isDraining) this.response.isPersistent = false;
     if (this.appliedLimits !== undefined) this.settleRateLimits(status);
-    this.response.writeHead(status, reason, withPlanHeaders(this.plan, headers, this));
+    const all = this.plan.addsHeaders ? withPlanHeaders(this.plan, headers, this) : headers;
+    this.response.writeHead(status, reason, all);
   }
 
   refuseOrReport(refusal: Refusal): void {

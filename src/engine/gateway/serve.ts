@@ -168,8 +168,9 @@ function allowedMethods({ plan, target }: Exchange): RawHeaders {
 /** Forwards the request and sends the response to the client. A login response is verified before the client receives it. */
 function forward(exchange: ForwardedExchange, server: ServerState): void {
   const { route, isHandshake } = exchange;
+  const { upstreams } = server;
   exchange.forwardedAfterMs = exchange.elapsedMs();
-  const upstream = server.upstreams.get(route.upstream);
+  const upstream = upstreams.byKey.get(route.upstream.key) ?? upstreams.reopen(route.upstream);
   forwardAsProxyPass(
     route.login === undefined
       ? new (isHandshake ? TunnelResponse : StreamedResponse)(exchange, upstream)

@@ -133,9 +133,14 @@ export function parseTrailers(text: string): HeaderFields | undefined {
 const CLOSE = /(?:^|,)[\t ]*close[\t ]*(?:,|$)/i;
 const KEEP_ALIVE = /(?:^|,)[\t ]*keep-alive[\t ]*(?:,|$)/i;
 
-/** True if a message allows another exchange on its connection (RFC 9112 section 9.3). @param connection all values of `Connection` */
-export function isPersistent(isHttp10: boolean, connection: string | undefined): boolean {
-  if (connection === undefined || connection === 'keep-alive') return !isHttp10 || connection !== undefined;
+/**
+ * True if a message with `Connection` allows another exchange on its connection (RFC 9112 section 9.3). Without it, a message of HTTP/1.1
+ * allows it, and one of HTTP/1.0 does not.
+ *
+ * @param connection all values of `Connection`
+ */
+export function isPersistent(isHttp10: boolean, connection: string): boolean {
+  if (connection === 'keep-alive') return true;
   return !CLOSE.test(connection) && (!isHttp10 || KEEP_ALIVE.test(connection));
 }
 

@@ -190,12 +190,14 @@ export abstract class RequestReader implements ResponseConnection, BodyConnectio
       return;
     }
     this.#requests += 1;
+    const { connection, upgrade } = request.known;
+    const isHttp10 = request.httpVersion !== '1.1';
     // A client that asks for another protocol may already send it.
     const isLast =
-      request.known.upgrade !== undefined ||
+      upgrade !== undefined ||
       this.#requests >= limits.maxRequestsPerConnection ||
       (this.isHalfClosed && end === bytes.length) ||
-      !isPersistent(request.httpVersion !== '1.1', request.known.connection);
+      (connection === undefined ? isHttp10 : !isPersistent(isHttp10, connection));
     const response = new ResponseWriter(this, request, !isLast);
     this.request = request;
     this.response = response;

@@ -30,7 +30,7 @@ function parseResponseHead(text: string): ResponseHead {
     contentLength: length === undefined ? Number.NaN : Number(length),
     isChunked,
     connection,
-    isPersistent: isPersistent(minor === '0', connection),
+    isPersistent: connection === undefined ? minor === '1' : isPersistent(minor === '0', connection),
     keepAlive,
   };
 }
@@ -93,13 +93,23 @@ export class ResponseParser {
     while (this.state === 'head' && at < bytes.length) {
       const text = this.#heads.read(bytes, at, this.#headLimitBytes);
       if (this.#heads.error === 'too_large') throw new Http1Error('response_head_too_large');
-      if (this.#heads.error !== undefined) throw new Http1Error('response_malformed');
+      if (this.#heads.error !== undefined) throw malformed();
       if (text === '') return;
       at = this.#heads.end;
       this.#acceptHead(parseResponseHead(text), sink);
     }
-    if (this.state === 'body') this.#parseBody(bytes, at, sink);
-    else if (this.state === 'upgraded' && at < bytes.length) this.bytesAfterUpgrade = bytes.subarray(at);
+    if (this.state === 'upgraded' && at < bytes.length) this.bytesAfterUpgrade = bytes.subarray(at);
+    if (this.state !== 'body') return;
+    const { body } = this;
+    const data = body.decode(bytes, at);
+    if (body.error !== undefined) throw malformed();
+    if (data.length > 0) sink.onData(data);
+    // The sink may have stopped the parser.
+    if (!body.isComplete || (this.state as ParserState) !== 'body') return;
+    this.state = 'complete';
+    const { connection } = body.trailers.known;
+    const mayContinue = connection === undefined || isPersistent(false, connection);
+    this.isReusable &&= mayContinue && body.end === bytes.length;
   }
 
   /** Ends the input: the upstream closed its side. Returns false if the response is not complete. */
@@ -130,19 +140,6 @@ export class ResponseParser {
     // Each informational response restarts the response time limit, so a server could hold an exchange open forever.
     else if (++this.#informational > MAX_INFORMATIONAL) throw new Http1Error('informational_too_many');
     if (head.status !== 100) sink.onHead(head);
-  }
-
-  #parseBody(bytes: Buffer, at: number, sink: ParserSink): void {
-    const { body } = this;
-    const data = body.decode(bytes, at);
-    if (body.error !== undefined) throw new Http1Error('response_malformed');
-    if (data.length > 0) sink.onData(data);
-    // The sink may have stopped the parser.
-    if (!body.isComplete || this.state !== 'body') return;
-    this.state = 'complete';
-    const { connection } = body.trailers.known;
-    const mayContinue = connection === undefined || isPersistent(false, connection);
-    this.isReusable &&= mayContinue && body.end === bytes.length;
   }
 }
 

@@ -109,6 +109,7 @@ export function* compilePlan(
     log: yield* compileLog(manifest.log, { hash, entries: manifest.routes, routes, secrets }),
     sampledTraces: manifest.tracing.sample,
     cors,
+    addsHeaders: cors !== undefined || server.hasRateLimitHeaders || server.responseHeaders.length > 0,
     schemas: schemas?.redactedRoot,
     compilations: schemas?.compilations,
   };

@@ -37,4 +37,6 @@ export interface Plan {
   readonly sampledTraces: number;
   /** `undefined`: the gateway does not handle CORS. */
   readonly cors: Cors | undefined;
+  /** True if the plan adds headers to responses: those of CORS, of rate limits, or of the server. */
+  readonly addsHeaders: boolean;
 }

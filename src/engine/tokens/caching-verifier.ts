@@ -91,9 +91,9 @@ export class CachingVerifier implements MethodVerifier {
   }
 
   cached(token: string): Principal | undefined {
-    const principal = this.cachedById(tokenHash(token));
-    if (principal === undefined) this.#counts.add('misses');
-    return principal;
+    const entry = this.#entry(tokenHash(token), Date.now());
+    this.#counts.add(entry === undefined ? 'misses' : 'hits');
+    return entry?.principal;
   }
 
   cachedById(id: string): Principal | undefined {

@@ -68,7 +68,7 @@ function createRequestRecord(exchange: Exchange): RequestRecord {
     route,
     subject: exchange.principal?.subject,
     issuer: exchange.principal?.issuer,
-    status: isTunnel ? 101 : response.hasBegun ? response.status : undefined,
+    status: isTunnel ? 101 : response.status || undefined,
     refusal: exchange.refusal,
     reported: exchange.reportedRefusals?.map((refusal) => reportedViolationOf(refusal, route)),
     isRequestComplete: request.isComplete,

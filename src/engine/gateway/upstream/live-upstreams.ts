@@ -8,7 +8,8 @@ import type { UpstreamStatus } from './upstream-status.ts';
 /** The upstreams of the active plan, with their connections and health. */
 export class LiveUpstreams {
   readonly #context: UpstreamContext;
-  readonly #byKey = new Map<string, LiveUpstream>();
+  /** Those of the active plan. */
+  readonly byKey = new Map<string, LiveUpstream>();
   /** Those of earlier plans that still serve requests. */
   readonly #closing = new Set<LiveUpstream>();
   readonly #unsubscribe: () => void;
@@ -21,28 +22,25 @@ export class LiveUpstreams {
   }
 
   get statuses(): readonly UpstreamStatus[] {
-    return [...this.#byKey.values()].map(({ status }) => status);
+    return [...this.byKey.values()].map(({ status }) => status);
   }
 
   /** Keeps the upstreams that are also in the new plan, drains and closes the others, and starts the new ones. */
   activate({ upstreams }: Plan): void {
     const keys = new Set(upstreams.map(({ key }) => key));
-    for (const [key, removed] of this.#byKey) {
+    for (const [key, removed] of this.byKey) {
       if (keys.has(key)) continue;
-      this.#byKey.delete(key);
+      this.byKey.delete(key);
       void this.#close(removed);
     }
     const { memory } = this.#context.worker;
     for (const upstream of upstreams)
-      if (!this.#byKey.has(upstream.key))
-        this.#byKey.set(upstream.key, new LiveUpstream(upstream, memory, this.#context).start());
+      if (!this.byKey.has(upstream.key))
+        this.byKey.set(upstream.key, new LiveUpstream(upstream, memory, this.#context).start());
   }
 
-  /** Returns the live upstream of a route. The caller must send its request in the same turn of the event loop. */
-  get(upstream: Upstream): LiveUpstream {
-    const live = this.#byKey.get(upstream.key);
-    if (live !== undefined) return live;
-    // The request began with an earlier plan. Its upstream closes after this one exchange, and shares nothing.
+  /** Returns an upstream of an earlier plan, for a request that began with it. It closes after the exchange that begins in this turn, and shares nothing. */
+  reopen(upstream: Upstream): LiveUpstream {
     const temporary = new LiveUpstream(upstream, new SharedMemory(), this.#context).start();
     setImmediate(() => void temporary.close());
     return temporary;
@@ -55,12 +53,12 @@ export class LiveUpstreams {
 
   /** Closes all upstreams once their exchanges have ended. */
   async close(): Promise<void> {
-    await Promise.all([...this.#byKey.values()].map((upstream) => this.#close(upstream)));
+    await Promise.all([...this.byKey.values()].map((upstream) => this.#close(upstream)));
     this.#unsubscribe();
   }
 
   get #all(): Iterable<LiveUpstream> {
-    return [...this.#byKey.values(), ...this.#closing];
+    return [...this.byKey.values(), ...this.#closing];
   }
 
   async #close(upstream: LiveUpstream): Promise<void> {
