@@ -11,12 +11,12 @@ import { type Decision, type DecisionWork, decide, refuseWithoutAuth } from './d
 import { Exchange, type ExchangeServer, type ForwardedExchange, type RoutedExchange } from './exchange.ts';
 import type { GatewayCounters } from './gateway-counters.ts';
 import { preflightHeaders } from './response/cors.ts';
+import { LoginExchange } from './response/login-exchange.ts';
 import { respond } from './response/own-response.ts';
 import { Refusal } from './response/refusal.ts';
 import { fail, REFUSAL_BY_KIND, rawRefusal, refuseRest } from './response/refuse.ts';
-import { StreamedResponse } from './response/streamed-response.ts';
-import { TunnelResponse } from './response/tunnel-response.ts';
-import { VerifiedResponse } from './response/verified-response.ts';
+import { StreamedExchange } from './response/streamed-exchange.ts';
+import { TunnelExchange } from './response/tunnel-exchange.ts';
 import { ClientRegistry, type ClientServer } from './server/client-server.ts';
 import { type GatewayConnection, peerAddress } from './server/gateway-connection.ts';
 import type { RequestRecorder } from './telemetry/request-recorder.ts';
@@ -173,7 +173,7 @@ function forward(exchange: ForwardedExchange, server: ServerState): void {
   const upstream = upstreams.byKey.get(route.upstream.key) ?? upstreams.reopen(route.upstream);
   forwardAsProxyPass(
     route.login === undefined
-      ? new (isHandshake ? TunnelResponse : StreamedResponse)(exchange, upstream)
-      : new VerifiedResponse(exchange, upstream, route.auth ?? refuseWithoutAuth(), route.login),
+      ? new (isHandshake ? TunnelExchange : StreamedExchange)(exchange, upstream)
+      : new LoginExchange(exchange, upstream, route.auth ?? refuseWithoutAuth(), route.login),
   );
 }

@@ -9,7 +9,7 @@ import { UpstreamExchange } from '../upstream/upstream-exchange.ts';
 const MAX_WAITING_BYTES = 262_144;
 
 /** An exchange with an upstream that streams the response to the client. */
-export class StreamedResponse extends UpstreamExchange {
+export class StreamedExchange extends UpstreamExchange {
   /** Bytes of the body still to come; NaN if the head has no length. */
   #remaining = Number.NaN;
   /** True once the gateway has ended the response itself. */

@@ -12,7 +12,7 @@ import { fail } from './refuse.ts';
 import { verifyLogin } from './verify-login.ts';
 
 /** An exchange of a login route. It buffers the response, verifies it, and only then sends it to the client. */
-export class VerifiedResponse extends UpstreamExchange {
+export class LoginExchange extends UpstreamExchange {
   readonly #auth: Auth;
   readonly #login: LoginRule;
   readonly #body: GrowingBuffer;

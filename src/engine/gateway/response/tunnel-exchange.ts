@@ -6,14 +6,14 @@ import type { EndReason } from '../server/long-lived-exchanges.ts';
 import { applyHeaderRules, withoutHopHeaders } from '../upstream/proxy-headers.ts';
 import { Refusal } from './refusal.ts';
 import { refuse } from './refuse.ts';
-import { StreamedResponse } from './streamed-response.ts';
+import { StreamedExchange } from './streamed-exchange.ts';
 import { closeFrame, WebSocketFrameTracker } from './websocket-frames.ts';
 
 /**
- * The response to a WebSocket handshake (RFC 6455 section 4). Only a 101 opens a tunnel. Any other response is streamed to the
+ * An exchange of a WebSocket handshake (RFC 6455 section 4). Only a 101 opens a tunnel. Any other response is streamed to the
  * client, and then the connection closes. Data that the client sends early is kept for the tunnel and never read as a request.
  */
-export class TunnelResponse extends StreamedResponse {
+export class TunnelExchange extends StreamedExchange {
   override onUpgrade(head: ResponseHead, upstream: Duplex): void {
     try {
       this.#open(head, upstream);
