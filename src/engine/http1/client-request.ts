@@ -175,6 +175,8 @@ const REQUEST_LINE = '(?:\\r\\n)?([^\\0-\\x20\\x7f]+) ([^\\0-\\x20\\x7f]+) HTTP/
 /** Matches a complete head without its empty line. A head that does not match is invalid, or can be read in two ways. */
 const REQUEST_HEAD = new RegExp(`^${REQUEST_LINE}${FIELD_LINES}$`);
 const LINE = new RegExp(`^${REQUEST_LINE}`);
+/** Some servers, and llhttp, read no `chunked` before a tab. */
+const TAB_BEHIND_CODING = /\ntransfer-encoding:[^\r]*\t *\r/i;
 const PARTIAL_LINE = /^(?:\r\n)?([^\0-\x20\x7f]*)(?: (?:[^\0-\x20\x7f]+(?: (.*))?)?)?$/s;
 /** Matches the origin, absolute and asterisk forms (RFC 9112 section 3.2). */
 const TARGET_START = /^(?:\/|[A-Za-z]+:\/\/|\*$)/;
@@ -205,5 +207,6 @@ export function parseRequest(text: string, connection: BodyConnection): ClientRe
   if (method === undefined || !(method === 'CONNECT' || TARGET_START.test(target))) return 'message';
   // The first two characters may be the empty line.
   const fields = parseFields(text, text.indexOf('\n', 2) + 1);
+  if (fields.known.transferEncoding !== undefined && TAB_BEHIND_CODING.test(text)) return 'message';
   return new ClientRequest(method, target, version === '1.1' ? '1.1' : version, fields, connection);
 }

@@ -211,13 +211,21 @@ const ENCODINGS: Case[] = [
       'Foo: bar\0\r\nTransfer-Encoding: chunked\0',
     ],
   ),
-  ...['chunked', 'Chunked', 'CHUNKED', 'chunKed', 'chunked ', '  chunked'].map(
+  ...['chunked', 'Chunked', 'CHUNKED', 'chunKed', 'chunked ', '  chunked', '\tchunked'].map(
     (value): Case => ({
       name: `forwards an encoding with valid whitespace and letter case: ${printable(value)}`,
       bytes: request('POST /public/x HTTP/1.1', HOST, `Transfer-Encoding: ${value}`) + AB,
       expect: 'forwarded',
       source: ENCODING,
       forwardedBody: 'ab',
+    }),
+  ),
+  ...['chunked\t', 'chunked \t', 'Chunked\t '].map(
+    (value): Case => ({
+      name: `refuses an encoding with a tab behind it, which llhttp does not read as chunked: ${printable(value)}`,
+      bytes: request('POST /public/x HTTP/1.1', HOST, `transfer-encoding:${value}`) + AB,
+      expect: '400',
+      source: ENCODING,
     }),
   ),
   {
