@@ -229,7 +229,10 @@ describe('docs/log.md', () => {
     await wire.closed();
     await eventually('the lines', () => raw.length === 5);
     const lines = raw.map((line) => Object.keys(JSON.parse(line)));
-    const source = readFileSync(new URL('../../src/engine/gateway/telemetry/access-log.ts', import.meta.url), 'utf8');
+    const source = readFileSync(
+      new URL('../../src/engine/gateway/telemetry/request-recorder.ts', import.meta.url),
+      'utf8',
+    );
     const sourceMembers = [...source.matchAll(/[{,]"(\w+)":/g)].map(([, name]) => name);
     expect([...new Set(sourceMembers)].sort()).toEqual(members.toSorted());
     expect(lines.flat().filter((name) => !members.includes(name))).toEqual([]);

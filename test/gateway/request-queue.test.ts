@@ -1,5 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { RequestQueue } from '../../src/engine/gateway/upstream/request-queue.ts';
+import { WaitingRequests, waitingMemory } from '../../src/engine/http1/connection-limit.ts';
+import { privateParts } from '../../src/engine/shared-memory/buffer-parts.ts';
+import { SINGLE_WORKER } from '../../src/engine/shared-memory/worker-context.ts';
 import { PUBLIC_ALL, startGateway } from '../support/gateway.ts';
 import { keepAliveHead, type RawResponse, Wire } from '../support/raw.ts';
 import { eventually } from '../support/site.ts';
@@ -10,7 +13,9 @@ type Waiter = ReturnType<typeof waiter>;
 
 /** Creates a queue without a time limit. */
 function createQueue(size: number) {
-  return new RequestQueue<Waiter>({ size, timeoutMs: 0, onTimeout: () => undefined });
+  const memory = privateParts((parts) => waitingMemory(parts, SINGLE_WORKER.count));
+  const limits = { size, timeoutMs: 0, onTimeout: () => undefined };
+  return new RequestQueue<Waiter>(limits, new WaitingRequests(memory, SINGLE_WORKER));
 }
 
 function queueOf(size: number, ...names: string[]) {

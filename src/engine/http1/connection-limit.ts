@@ -61,14 +61,6 @@ export class WaitingRequests {
   }
 }
 
-/** Returns a count that this thread shares with no other. */
-export function privateWaitingRequests(): WaitingRequests {
-  return new WaitingRequests(
-    privateParts((parts) => waitingMemory(parts, SINGLE_WORKER.count)),
-    SINGLE_WORKER,
-  );
-}
-
 /** The counts of a worker are on a cache line of their own. */
 const STRIDE = 16;
 const OPEN = 0;
@@ -218,6 +210,7 @@ export class ConnectionLimit {
 
 /** Returns a limit that this thread shares with no other. */
 export function privateConnectionLimit(limit: number): ConnectionLimit {
+  const waiting = privateParts((parts) => waitingMemory(parts, SINGLE_WORKER.count));
   const memory = privateParts((parts) => connectionLimitMemory(parts, SINGLE_WORKER.count));
-  return new ConnectionLimit(limit, privateWaitingRequests(), memory, SINGLE_WORKER);
+  return new ConnectionLimit(limit, new WaitingRequests(waiting, SINGLE_WORKER), memory, SINGLE_WORKER);
 }

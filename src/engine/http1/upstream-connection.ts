@@ -59,9 +59,7 @@ export class UpstreamConnection implements PacedSource, SocketHandler, DeferredT
   /** The response began before the request was written, so the upstream may be about to close. */
   #isEarlyResponse = false;
   #isPaused = false;
-  /** The upstream's `Keep-Alive`, the time after each response for which it allows reuse, and the end of that time. */
-  #keepAlive: string | undefined;
-  #reuseMs = DEFAULT_REUSE_MS;
+  /** The end of the time for which the upstream allows reuse. */
   #expiresAt = Number.POSITIVE_INFINITY;
   /** The upstream closed before it had read the complete request. */
   #writeError: Error | undefined;
@@ -144,7 +142,8 @@ export class UpstreamConnection implements PacedSource, SocketHandler, DeferredT
   /** Begins the exchange. */
   runDeferred(): void {
     const request = this.#request;
-    if (this.#state !== 'requested' || request === undefined) return;
+    const socket = this.#socket;
+    if (this.#state !== 'requested' || request === undefined || socket === undefined) return;
     this.#state = 'busy';
     this.wasPaused = false;
     this.#isEarlyResponse = false;
@@ -153,7 +152,15 @@ export class UpstreamConnection implements PacedSource, SocketHandler, DeferredT
     this.#sink?.onRequestStart();
     if (this.#state !== 'busy') return;
     try {
-      this.#write(request, this.#socket as Duplex);
+      const head = formatRequestHead(request);
+      const { body, length = 0 } = request;
+      if (body instanceof Upload) {
+        this.#upload = body;
+        body.start(socket, head, length, this);
+      } else {
+        writeBytes(socket, head, body ?? NO_BYTES);
+        this.#limitResponse();
+      }
     } catch (error) {
       this.#close(error);
     }
@@ -208,19 +215,6 @@ export class UpstreamConnection implements PacedSource, SocketHandler, DeferredT
     socket.on('close', () => this.#onSocketClose());
   }
 
-  /** @throws Http1Error `request_malformed` */
-  #write(request: UpstreamRequest, socket: Duplex): void {
-    const head = formatRequestHead(request);
-    const { body, length = 0 } = request;
-    if (body instanceof Upload) {
-      this.#upload = body;
-      body.start(socket, head, length, this);
-      return;
-    }
-    writeBytes(socket, head, body ?? NO_BYTES);
-    this.#limitResponse();
-  }
-
   #continueBody(size: number): void {
     const { chunkCount } = this.#parser.body;
     if (chunkCount > 0) this.#pace.add(chunkCount, size);
@@ -238,13 +232,12 @@ export class UpstreamConnection implements PacedSource, SocketHandler, DeferredT
     const mayContinue = isReusable && isSent && this.#request?.isHandshake === false;
     if (this.#isPaused) this.resume();
     this.#timeout.stop();
-    if (head?.keepAlive !== this.#keepAlive) this.#reuseMs = reuseMs(head?.keepAlive);
-    this.#keepAlive = head?.keepAlive;
-    this.#expiresAt = performance.now() + this.#reuseMs;
+    const reuseMs = head?.keepAlive === undefined ? DEFAULT_REUSE_MS : reuseMsOf(head.keepAlive);
+    this.#expiresAt = performance.now() + reuseMs;
     this.#request = undefined;
     this.#sink = undefined;
     this.#hasCompleted = true;
-    if (mayContinue && this.#reuseMs > 0) this.#state = 'idle';
+    if (mayContinue && reuseMs > 0) this.#state = 'idle';
     else this.destroy();
     sink?.onEnd(body.trailers.headers);
   }
@@ -316,7 +309,7 @@ export class UpstreamConnection implements PacedSource, SocketHandler, DeferredT
 }
 
 /** Returns the time for which an idle connection may be reused. @param header the upstream's `Keep-Alive` (RFC 2068 section 19.7.1.1) */
-function reuseMs(header: string | undefined): number {
-  const seconds = TIMEOUT.exec(header ?? '')?.[1];
+function reuseMsOf(header: string): number {
+  const seconds = TIMEOUT.exec(header)?.[1];
   return seconds === undefined ? DEFAULT_REUSE_MS : Math.min(Number(seconds) * 1000 - REUSE_MARGIN_MS, MAX_REUSE_MS);
 }

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { accessLogLine } from '../../../src/engine/gateway/telemetry/access-log.ts';
+import { accessLogLine } from '../../../src/engine/gateway/telemetry/request-recorder.ts';
 import { load, type PlannedManifest } from '../../../src/engine/load.ts';
 import { createMemoryEnvironment } from '../../../src/engine/manifest/source.ts';
 import { createOfflineGateway, type OfflineOutcome } from '../../../src/prove/offline/offline-gateway.ts';

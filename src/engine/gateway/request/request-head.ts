@@ -31,7 +31,7 @@ export function readRequestHead(request: ClientRequest, maxHeaders: number): Req
   if (known.isAmbiguous) throw malformed('header_repeated');
   const host = known.host ?? authorityOf(request);
   if (host !== undefined) {
-    if (!isValidHost(host)) throw malformed('host');
+    if (!PLAIN_HOST.test(host) && !isValidHost(host)) throw malformed('host');
   } else if (request.httpVersion === '1.1') {
     throw malformed('host_missing');
   }
@@ -73,7 +73,6 @@ function authorityOf({ url, httpVersion, rawHeaders }: ClientRequest): string | 
 
 /** True for a valid `Host` value (RFC 9110 section 7.2). */
 export function isValidHost(text: string): boolean {
-  if (PLAIN_HOST.test(text)) return true;
   const match = HOST.exec(text);
   return match !== null && Number(match[1] ?? 0) <= 65_535;
 }

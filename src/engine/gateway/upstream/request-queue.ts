@@ -1,4 +1,4 @@
-import { privateWaitingRequests, type WaitingRequests } from '../../http1/connection-limit.ts';
+import type { WaitingRequests } from '../../http1/connection-limit.ts';
 import { RestartableTimeout } from '../../http1/event-loop.ts';
 import { RoundRobinQueue } from '../fairness/round-robin-queue.ts';
 
@@ -31,7 +31,7 @@ export class RequestQueue<T extends QueueEntry> extends RoundRobinQueue<string, 
   readonly #byLength: Set<string>[] = [new Set()];
 
   /** @param waiting counts the requests of all workers */
-  constructor(limits: QueueLimits<T>, waiting: WaitingRequests = privateWaitingRequests()) {
+  constructor(limits: QueueLimits<T>, waiting: WaitingRequests) {
     super();
     this.#limits = limits;
     this.#waiting = waiting;
