@@ -99,10 +99,15 @@ function setOf(end: number): Pick<TranslatedAtom, 'kind' | 'codePoint' | 'end'> 
 }
 
 const FIRST_SURROGATE = 0xd800;
+const SURROGATES = 0x800;
 const LAST = 0x10_ffff;
-/** The code points that are matched at once: for all of them V8 would need 32 MB. The surrogates are one such block. */
-const BLOCK = 0x800;
 const MAX_UNIT = 0xffff;
+const PLANE = 0x1_0000;
+/** The code points that are matched at once, those of one high surrogate: for all of them V8 would need 32 MB. */
+const BLOCK = 0x400;
+const OFFSETS = Uint16Array.from({ length: BLOCK }, (_, offset) => offset);
+/** The surrogate pairs of a block, as little-endian numbers without the high surrogate. */
+const PAIRS = Uint32Array.from(OFFSETS, (offset) => (0xdc00 + offset) * 0x1_0000);
 
 /** A few properties are in use, in every pattern again. */
 const rangesByEscape = new Map<string, string>();
@@ -116,15 +121,21 @@ function unicodeRanges(classEscape: string): string {
   if (known !== undefined) return known;
   const runs = new RegExp(`${classEscape}+`, 'gu');
   const ranges: { readonly first: number; last: number }[] = [];
+  const add = (first: number, last: number) => {
+    const previous = ranges.at(-1);
+    if (previous?.last === first - 1) previous.last = last;
+    else ranges.push({ first, last });
+  };
   for (let start = 0; start <= LAST; start += BLOCK) {
-    if (start === FIRST_SURROGATE) continue;
+    if (isLikePrevious(start)) {
+      if (ranges.at(-1)?.last === start - 1) add(start, start + BLOCK - 1);
+      continue;
+    }
     for (const [run] of codePointsFrom(start).matchAll(runs)) {
       const first = run.codePointAt(0) ?? 0;
-      const last = first + run.length / (first > MAX_UNIT ? 2 : 1) - 1;
-      const previous = ranges.at(-1);
-      if (previous?.last === first - 1) previous.last = last;
-      else ranges.push({ first, last });
+      add(first, first + run.length / (first > MAX_UNIT ? 2 : 1) - 1);
     }
+    if (start + BLOCK === FIRST_SURROGATE) start += SURROGATES;
   }
   const text = ranges.map(({ first, last }) => (first === last ? hex(first) : `${hex(first)}-${hex(last)}`)).join('');
   rangesByEscape.set(classEscape, text);
@@ -135,18 +146,17 @@ function hex(codePoint: number): string {
   return `\\x{${codePoint.toString(16)}}`;
 }
 
+/** True if a block is like the one before it: planes 4 to 13 have no characters, 15 and 16 are for private use, and all end with two noncharacters. */
+function isLikePrevious(start: number): boolean {
+  const plane = start >> 16;
+  return plane > 3 && plane !== 14 && start % PLANE > 0 && (start + BLOCK) % PLANE > 0;
+}
+
 /** Returns all code points of a block in order. Decoding bytes is much faster than joining characters. */
 function codePointsFrom(start: number): string {
-  const units = new Uint16Array(2 * BLOCK);
-  let length = 0;
-  for (let codePoint = start; codePoint < start + BLOCK; codePoint += 1) {
-    if (codePoint <= MAX_UNIT) units[length++] = codePoint;
-    else {
-      units[length++] = 0xd7c0 + (codePoint >> 10);
-      units[length++] = 0xdc00 + (codePoint & 0x3ff);
-    }
-  }
-  return Buffer.from(units.buffer, 0, length * 2).toString('utf16le');
+  const high = 0xd7c0 + (start >> 10);
+  const units = start > MAX_UNIT ? PAIRS.map((pair) => pair + high) : OFFSETS.map((offset) => start + offset);
+  return Buffer.from(units.buffer).toString('utf16le');
 }
 
 /** A construct that a pattern may not have. The message names it and says what to write instead. */
