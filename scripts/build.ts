@@ -14,7 +14,7 @@ import { build, type OutputAsset, type OutputChunk, type Plugin } from 'rolldown
 import { servedName, toScript } from '../src/admin/page.ts';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
-const EXTERNAL_PACKAGES = ['@opentelemetry/api', 'jose'];
+const EXTERNAL_PACKAGES = ['@opentelemetry/api'];
 /**
  * Modules of packages that the gateway does not use: those of the passes of http-proxy-3 that `src/engine/gateway/upstream/http-proxy.ts`
  * replaces, and the metrics of clusters and those that are pushed. They would take 20 MB and 60 ms of each start.

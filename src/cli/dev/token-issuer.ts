@@ -2,7 +2,7 @@ import { generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { SignJWT } from 'jose';
+import { SignJWT } from 'jose/jwt/sign';
 
 /** An HTTP server on 127.0.0.1. */
 type LocalServer = Awaited<ReturnType<typeof startLocalServer>>;
