@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import { setFlagsFromString } from 'node:v8';
 
 /** The phases of a gateway: it reads and compiles the manifest, it listens and warms up, it serves. */
@@ -21,6 +22,9 @@ const FLAGS = {
   serving: ['--semi-space-growth-factor=2'],
 } as const;
 
+/** Modules of Node that a gateway uses. Node contains their compiled code, which V8 reads only as long as it has its default flags. */
+const NODE_MODULES = ['cluster', 'crypto', 'fs/promises', 'http', 'perf_hooks', 'timers/promises', 'worker_threads'];
+
 /** The compilers of V8. The code that loads a manifest runs too short for them, and what they need takes 9 MB. */
 const COMPILERS = ['sparkplug', 'maglev', 'opt'];
 /** Those that are off while the gateway loads. */
@@ -34,6 +38,7 @@ let pausedCompilers: readonly string[] = [];
 export function setV8Flags(phase: Phase, nodeOptions = ''): void {
   if (phase === 'loading' && !/jitless|no[-_]?(?:sparkplug|maglev|opt|turbofan)/.test(nodeOptions))
     pausedCompilers = COMPILERS;
+  if (phase === 'loading') NODE_MODULES.forEach(createRequire(import.meta.url));
   const prefix = phase === 'loading' ? '--no-' : '--';
   for (const flag of [...FLAGS[phase], ...pausedCompilers.map((name) => prefix + name)]) setFlagsFromString(flag);
 }
