@@ -235,3 +235,20 @@ test('random patterns match the same texts as in ECMAScript', () => {
 test('(?i) at the start ignores letter case', () => {
   expect(RE2JS.compile(toRe2('(?i)^ab$')).matcher('Ab').find()).toBe(true);
 });
+
+test.each(['Cn', 'Co', 'Cc', 'Noncharacter_Code_Point', 'Default_Ignorable_Code_Point', 'Script=Common'])(
+  'the ranges of %s are those of ECMAScript in all planes',
+  (property) => {
+    const [ours, expected] = [RE2JS.compile(toRe2(`\\p{${property}}`)), new RegExp(`\\p{${property}}`, 'u')];
+    // The first two and the last three code points of each 1,024.
+    const codes = Array.from({ length: 0x11_0000 / 0x400 }, (_, block) =>
+      [0, 1, 0x3fd, 0x3fe, 0x3ff].map((at) => block * 0x400 + at),
+    );
+    const texts = codes
+      .flat()
+      .map((code) => String.fromCodePoint(code))
+      .filter((text) => text.isWellFormed());
+    const differing = texts.filter((text) => ours.matcher(text).find() !== expected.test(text));
+    expect(differing).toEqual([]);
+  },
+);
