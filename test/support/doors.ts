@@ -100,6 +100,7 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
     'lint/rule',
     'lint/rule-table',
     'lint/secret-text',
+    'lint/won-paths',
   ],
   prove: [
     'access-matrix',

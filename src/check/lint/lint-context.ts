@@ -5,9 +5,9 @@ import type { Plan } from '../../engine/plan/plan.ts';
 import { runToEnd } from '../../engine/plan/sliced-work.ts';
 import type { Path } from '../../engine/problem/finding.ts';
 import { type PatternRoute, RouteIndex } from '../../engine/routing/route-index.ts';
-import { WitnessSearch } from '../../engine/routing/witnesses/witness-search.ts';
 import { keywordsWith } from '../../engine/schema/keywords.ts';
 import { type LocatedSchema, schemasOfRoute, schemasWithin } from '../../engine/schema/schema-walk.ts';
+import { LostRequestSearch } from './lost-requests.ts';
 
 /** A manifest that loads without errors, with the results of each stage of `load`. */
 export type ValidManifest = Pick<PlannedManifest, 'document' | 'manifest' | 'plan' | 'findings' | 'secrets'>;
@@ -40,7 +40,7 @@ export function createLintContext(valid: ValidManifest, time: string) {
     schemas: schemaNodes(manifest),
     /** Finds the routes that overlap with a route. Sets have the indexes of `routes`. */
     routeIndex,
-    witnessSearch: new WitnessSearch(routeIndex, plan.router),
+    witnessSearch: new LostRequestSearch(routeIndex, plan.router),
     /** The date, such as `2027-01-31`. */
     today: time.slice(0, 10),
     /** The time, in milliseconds since the Unix epoch. */

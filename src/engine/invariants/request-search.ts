@@ -20,11 +20,10 @@ export type RequestSearch = ReturnType<typeof createRequestSearch>;
 export function createRequestSearch({ routes: planned, router }: Plan) {
   const routeIndex = runToEnd(RouteIndex.create(planned.map((route) => ({ route, pattern: route.pattern }))));
   const { routes } = routeIndex;
-  const { patterns: own } = routeIndex.patterns;
   const witnesses = new WitnessSearch(routeIndex, router);
   const { unknown } = witnesses.samplePaths;
-  const maxLengthOfRoutes = own.reduce((most, { length }) => Math.max(most, length), 0) + 2;
-  const folded = own.map((pattern) => pattern.map(foldLiteral));
+  const maxLengthOfRoutes = planned.reduce((most, { pattern }) => Math.max(most, pattern.length), 0) + 2;
+  const folded = () => witnesses.spellings.patternsIn('folded');
   return { routes, find };
 
   /** Finds a request with one of the methods for the route, which some server reads as a path of `patterns`; `unknown` at the limit. */
@@ -47,7 +46,7 @@ export function createRequestSearch({ routes: planned, router }: Plan) {
     const within = pattern === target.pattern ? pattern : intersect(target.pattern, pattern);
     if (within === undefined) return undefined;
     const found = witnesses.findRequest(target, methods, within);
-    return found ?? (witnesses.undecidedRoutes().has(target) ? 'unknown' : undefined);
+    return found ?? (witnesses.undecided.has(target) ? 'unknown' : undefined);
   }
 
   /** Finds a path that matches the pattern only as some server reads it. */
@@ -79,18 +78,18 @@ export function createRequestSearch({ routes: planned, router }: Plan) {
 
   /** True if every path of a folded pattern belongs to a stricter route: the router refuses each spelling of it. */
   function isRefused(read: Pattern, { route }: PatternRoute, method: string): boolean {
-    const rivals = [...routeIndex.withMethod(method)].flatMap((index) => {
-      const pattern = folded[index] ?? [];
-      const rival = routes[index]?.route;
-      if (rival === undefined || intersect(pattern, read) === undefined) return [];
-      return [{ pattern, isStrict: rival !== route && isStricter(rival, route) }];
-    });
-    return rivals.some(
-      ({ pattern, isStrict }) =>
-        isStrict &&
-        covers(pattern, read) &&
-        rivals.every((other) => other.isStrict || precedes(pattern, other.pattern)),
-    );
+    const patterns = folded();
+    const rivals = patterns.overlapping(read, routeIndex.withMethod(method));
+    const strict = rivals
+      .copy()
+      .intersect(routeIndex.select((one) => one.route !== route && isStricter(one.route, route)));
+    const others = rivals.subtract(strict);
+    const isFirst = (index: number) =>
+      others
+        .copy()
+        .subtract(patterns.following(patterns.patterns[index] ?? [], others))
+        .isEmpty();
+    return [...patterns.containing(read, strict)].some(isFirst);
   }
 
   /** False if all paths that servers read like this belong to stricter routes, so that the router refuses every spelling of them. */
@@ -106,7 +105,7 @@ export function createRequestSearch({ routes: planned, router }: Plan) {
     return methods.some((method) => {
       if (!isRefused(method, texts)) return true;
       for (const index of routeIndex.withMethod(method)) {
-        const pattern = folded[index] ?? [];
+        const pattern = folded().patterns[index] ?? [];
         const filled = texts.map((text, at) => {
           const literal = pattern[at];
           return text ?? (literal?.kind === 'literal' ? literal.text : undefined);
@@ -132,7 +131,7 @@ export function createRequestSearch({ routes: planned, router }: Plan) {
     if (views.every(({ length }) => length === 0)) return;
     for (const index of routeIndex.withAnyMethod(methods))
       for (const positions of views) {
-        const filled = fill(segments, positions, folded[index] ?? []);
+        const filled = fill(segments, positions, folded().patterns[index] ?? []);
         if (filled !== undefined) yield writePath(filled, unknown);
       }
   }
@@ -146,29 +145,6 @@ function haveOtherStart(sent: Pattern, read: Pattern): boolean {
     if (other === undefined || (other.kind === 'literal' && other.text !== foldLiteral(segment).text)) return true;
   }
   return false;
-}
-
-/** True if a pattern matches every path of another one. */
-function covers(pattern: Pattern, other: Pattern): boolean {
-  return (
-    pattern.every((segment, index) => {
-      const same = other[index];
-      if (segment.kind === 'literal') return same?.kind === 'literal' && same.text === segment.text;
-      return segment.kind === 'rest' || same?.kind === 'literal' || same?.kind === 'parameter';
-    }) &&
-    (pattern.length === other.length || pattern.at(-1)?.kind === 'rest')
-  );
-}
-
-const RANKS = { literal: 0, parameter: 1, rest: 2 };
-
-/** True if the router prefers a pattern for every path that it shares with another one. */
-function precedes(pattern: Pattern, other: Pattern): boolean {
-  for (const [index, { kind }] of pattern.entries()) {
-    const difference = RANKS[other[index]?.kind ?? 'literal'] - RANKS[kind];
-    if (difference !== 0) return difference > 0;
-  }
-  return pattern.length < other.length;
 }
 
 /** A text that is free, and the position at which a server reads it. */

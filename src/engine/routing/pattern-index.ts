@@ -64,16 +64,6 @@ export class PatternIndex {
     return found.intersect(this.ofLength(pattern.length));
   }
 
-  /** Returns the members of `from` that have a literal for each parameter of a pattern without a rest. */
-  completing(pattern: Pattern, from: BitSet): BitSet {
-    const found = from.copy();
-    for (const [position, { kind }] of pattern.entries()) {
-      if (kind === 'rest') found.clear();
-      if (kind === 'parameter') found.intersect(this.#level(position).anyLiteral);
-    }
-    return found;
-  }
-
   /** Returns the members, which overlap with the pattern, that the router prefers: they are first with a literal, or have no rest. */
   preceding(pattern: Pattern, members: BitSet): BitSet {
     const same = members.copy();
@@ -102,53 +92,19 @@ export class PatternIndex {
     return found.unite(same.subtract(this.#level(pattern.length).end));
   }
 
-  /** Returns the members that take precedence over all others. They match the same paths. All members overlap each other. */
-  foremost(members: BitSet): BitSet {
-    for (let remaining = members; ; ) {
-      const one = remaining.next(0);
-      if (one === undefined) return remaining;
-      const pattern = this.patterns[one] ?? [];
-      const before = this.preceding(pattern, remaining);
-      if (before.isEmpty()) return remaining.copy().subtract(this.following(pattern, remaining));
-      remaining = before;
-    }
-  }
-
   /** Returns the patterns that match a path of this many segments, if its texts fit. */
   ofLength(length: number): BitSet {
     return this.#level(length).accepting;
   }
 
-  /** Removes the members whose common paths with `known` are paths of `cover` too. All match paths of one length, and the two overlap. */
-  removeCovered(members: BitSet, known: Pattern, cover: Pattern): void {
-    let fewest: readonly number[] | undefined;
-    let literals = 0;
-    for (let position = 0; position < cover.length; position += 1) {
-      const segment = cover[position];
-      if (segment?.kind !== 'literal' || known[position]?.kind === 'literal') continue;
-      const list = this.#level(position).literals.get(segment.text)?.list ?? [];
-      if (fewest === undefined || list.length < fewest.length) fewest = list;
-      literals += 1;
-    }
-    if (fewest === undefined) members.clear();
-    else
-      for (const member of fewest)
-        if (members.has(member) && (literals === 1 || hasLiterals(this.patterns[member] ?? [], known, cover)))
-          members.delete(member);
+  /** Returns the patterns that have a literal at a position. */
+  withLiteral(position: number, text: string): readonly number[] {
+    return this.#level(position).literals.get(text)?.list ?? [];
   }
 
   #level(position: number): PatternLevel {
     return this.#levels[Math.min(position, this.#levels.length - 1)] as PatternLevel;
   }
-}
-
-/** True if a pattern has the literals of `cover` where `known` has none. */
-function hasLiterals(pattern: Pattern, known: Pattern, cover: Pattern): boolean {
-  return cover.every((segment, position) => {
-    if (segment.kind !== 'literal' || known[position]?.kind === 'literal') return true;
-    const own = pattern[position];
-    return own?.kind === 'literal' && own.text === segment.text;
-  });
 }
 
 /** Keeps the found patterns that are wild at a position, or have the literal there. */

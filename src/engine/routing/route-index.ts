@@ -60,50 +60,6 @@ export class RouteIndex<R extends PatternRoute = PatternRoute> {
     for (const method of methods) found.unite(this.withMethod(method));
     return found;
   }
-
-  /** Returns the routes that win paths of the pattern, because their own patterns precede it. */
-  rivalsOf(pattern: Pattern, method: string): BitSet {
-    const overlapping = this.patterns.overlapping(pattern, this.withMethod(method));
-    return this.patterns.preceding(pattern, overlapping);
-  }
-
-  /**
-   * Yields, for each length of paths, the candidates that match a path with which a route of this index wins: no other
-   * route with the method precedes it there. The router may still refuse the path because of its folded form.
-   * Yields empty sets too, so that callers can pause.
-   *
-   * @param candidates of the patterns `among`; all overlap with the pattern of the route
-   */
-  *wonPaths(
-    { pattern, method, candidates }: Contest,
-    samplePaths: SamplePaths,
-    among = this.patterns,
-  ): Generator<WonPaths> {
-    if (candidates.isEmpty()) return;
-    const rivals = this.rivalsOf(pattern, method);
-    for (const length of samplePaths.lengthsOf(pattern)) {
-      const members = candidates.copy().intersect(among.ofLength(length));
-      let first = members.next(0);
-      const present = rivals.copy().intersect(this.patterns.ofLength(length));
-      for (let rival = present.next(0); rival !== undefined && first !== undefined; rival = present.next(rival + 1)) {
-        among.removeCovered(members, pattern, this.patterns.patterns[rival] ?? []);
-        first = members.next(first);
-      }
-      yield { length, members };
-    }
-  }
-}
-
-interface Contest {
-  readonly pattern: Pattern;
-  readonly method: string;
-  readonly candidates: BitSet;
-}
-
-interface WonPaths {
-  /** The number of segments of the paths. */
-  readonly length: number;
-  readonly members: BitSet;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { removeCovered, wonPaths } from '../../check/lint/won-paths.ts';
 import { getOrCreate } from '../../engine/get-or-create.ts';
 import { sortMethods } from '../../engine/http1/http-methods.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
@@ -60,7 +61,7 @@ function* routePairing<R extends PairedRoute>(
       const limit = new KindLimit<R>();
       for (const method of sortMethods(route.methods)) {
         const candidates = overlapping.copy().intersect(oldIndex.withMethod(method));
-        const paths = nextIndex.wonPaths({ pattern, method, candidates }, samplePaths, oldIndex.patterns);
+        const paths = wonPaths(nextIndex, { pattern, method, candidates }, samplePaths, oldIndex.patterns);
         if (yield* addPairsOf(to, method, paths, oldIndex, limit)) break;
       }
     }
@@ -70,7 +71,7 @@ function* routePairing<R extends PairedRoute>(
   function* addPairsOf(
     to: R,
     method: string,
-    paths: ReturnType<RouteIndex<R>['wonPaths']>,
+    paths: ReturnType<typeof wonPaths>,
     oldIndex: RouteIndex<R>,
     limit: KindLimit<R>,
   ): SlicedWork<boolean> {
@@ -176,7 +177,7 @@ function removeLosers<R extends PairedRoute>(
 ): void {
   const losers = patterns.following(winner.pattern, patterns.overlapping(winner.pattern, members));
   const others = losers.copy();
-  patterns.removeCovered(others, pattern, winner.pattern);
+  removeCovered(patterns, others, pattern, winner.pattern);
   members.subtract(losers.subtract(others));
 }
 

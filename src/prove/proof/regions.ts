@@ -1,3 +1,4 @@
+import { foremost, wonPaths } from '../../check/lint/won-paths.ts';
 import { getOrCreate } from '../../engine/get-or-create.ts';
 import { HTTP_METHODS, sortMethods } from '../../engine/http1/http-methods.ts';
 import { runToEnd } from '../../engine/plan/sliced-work.ts';
@@ -97,7 +98,7 @@ export function createRegionSearch(one: DiffSide, two: DiffSide, dividers: reado
       for (const method of ownMethods) {
         const candidates = overlapping.copy().intersect(others.index.withMethod(method));
         const contest = { pattern, method, candidates };
-        for (const { length, members } of own.index.wonPaths(contest, samplePaths, others.index.patterns))
+        for (const { length, members } of wonPaths(own.index, contest, samplePaths, others.index.patterns))
           for (const member of members) {
             const within = intersect(pattern, others.index.routes[member]?.pattern ?? []) ?? [];
             yield { method, path: samplePaths.pathOf(within, length), route };
@@ -122,7 +123,7 @@ function sentView(side: DiffSide): View {
   const index = indexOf(side.routes);
   const firstOf = (method: string, path: string) => {
     const matching = index.patterns.overlapping(literalPattern(path), index.withMethod(method));
-    const [first] = index.patterns.foremost(matching);
+    const [first] = foremost(index.patterns, matching);
     return first === undefined ? undefined : side.routes[first];
   };
   return {

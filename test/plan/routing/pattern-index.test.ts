@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { foremost, removeCovered } from '../../../src/check/lint/won-paths.ts';
 import { runToEnd } from '../../../src/engine/plan/sliced-work.ts';
 import { BitSet } from '../../../src/engine/routing/bit-set.ts';
 import { intersect, type Pattern, parsePattern } from '../../../src/engine/routing/pattern.ts';
@@ -89,7 +90,7 @@ describe('an index of patterns agrees with their sets of paths', () => {
         const matching = index.overlapping(segments.map((text) => ({ kind: 'literal', text })));
         const ranks = [...matching].map((member) => rank(all[member] as Pattern));
         const best = ranks.toSorted()[0];
-        expect([...index.foremost(matching)]).toEqual(
+        expect([...foremost(index, matching)]).toEqual(
           [...matching].filter((member) => rank(all[member] as Pattern) === best),
         );
       }),
@@ -110,7 +111,7 @@ describe('an index of patterns agrees with their sets of paths', () => {
               .intersection(knownPaths)
               .isSubsetOf(coverPaths),
         );
-        index.removeCovered(members, known, cover);
+        removeCovered(index, members, known, cover);
         expect([...members]).toEqual(expected);
       }),
     );

@@ -116,7 +116,7 @@ export const OVERLAPPING_ROUTE_RULES = rulesOf('routes', {
     *find({ routes, witnessSearch }) {
       // The rules before this one have searched too. This search finds routes whose paths no rule has tried.
       for (const lintRoute of routes) witnessSearch.isUnreachable(lintRoute, lintRoute.route.methods);
-      const [first, ...others] = witnessSearch.undecidedRoutes();
+      const [first, ...others] = witnessSearch.undecided;
       if (first === undefined) return;
       const more = others.length === 0 ? '' : ` and ${others.length} other route${others.length === 1 ? '' : 's'}`;
       const message = `the search for requests to this route${more} stopped after ${witnessSearch.spellings.stepCount()} paths, so findings may be missing; write literals in lower case without escapes and leading dots`;
@@ -173,7 +173,7 @@ function outcomeOf({ route }: RouteWitness): string {
 }
 
 /** Returns searches for routes whose paths differ only in spelling from others. */
-function spellingTwins({ routes, witnessSearch }: LintContext) {
+function spellingTwins({ routes, witnessSearch, plan: { router } }: LintContext) {
   const groups = Map.groupBy(routes, ({ pattern }) => patternKey(pattern.map(foldLiteral)));
   /** Returns the other spellings of the path of a route, in the order of the manifest. */
   const twinsOf = ({ pattern }: LintRoute) => {
@@ -201,7 +201,9 @@ function spellingTwins({ routes, witnessSearch }: LintContext) {
       );
       if (twin !== undefined) return { refusing: twin, isTwin: true };
       if (witnessSearch.isUnreachable(lintRoute, route.methods)) return undefined;
-      const refusing = witnessSearch.spellings.findRefusing(lintRoute, method, path);
+      const readers = router.readings(path)?.map((reading) => router.matchReading(method, reading)) ?? [];
+      const reader = readers.find((one) => one !== undefined && one !== route && isStricter(one, route));
+      const refusing = routes.find((other) => other.route === reader);
       return refusing && { refusing, isTwin: false };
     },
   };

@@ -2,8 +2,8 @@ import { foldHeaderName, forgeableHeader } from '../../../engine/header-names.ts
 import type { Route } from '../../../engine/plan/route-definition.ts';
 import { BitSet } from '../../../engine/routing/bit-set.ts';
 import { isStricter } from '../../../engine/routing/router.ts';
-import type { LostRequest } from '../../../engine/routing/witnesses/witness-search.ts';
 import type { LintContext, LintRoute } from '../lint-context.ts';
+import type { LostRequest } from '../lost-requests.ts';
 import { findingAt, rulesOf } from '../rule.ts';
 
 /** The part of a request that a kept header could forge. */

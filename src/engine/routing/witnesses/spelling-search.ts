@@ -45,7 +45,7 @@ export function createSpellingSearch<R extends PatternRoute>(index: RouteIndex<R
   let steps = 0;
   let foldedPatterns: PatternIndex | undefined;
   let routePositions: ReadonlyMap<unknown, number> | undefined;
-  return { find, isAlwaysRefused, findRefusing, isExhausted, stepCount: () => steps };
+  return { find, isAlwaysRefused, isExhausted, patternsIn, stepCount: () => steps };
 
   /** Returns a path that the router accepts; `undefined` if there is none; `unknown` if the search reached its limit. */
   function find({ patternRoute, method, within, length }: RefusedPaths): FoundSpelling {
@@ -79,12 +79,6 @@ export function createSpellingSearch<R extends PatternRoute>(index: RouteIndex<R
     const folded = patternRoute.pattern.map(foldLiteral);
     const isContained = patternsIn('folded').containing(folded).has(refuser);
     return isContained && thirdsOf(folded, { form: 'folded', refuser }, patternRoute, method).next().done === true;
-  }
-
-  /** Returns the stricter route because of which the router refuses a path of a route. */
-  function findRefusing(patternRoute: R, method: string, path: string): R | undefined {
-    const refusers = router.readings(path)?.map((reading) => refuserOf(patternRoute, method, reading));
-    return index.routes[refusers?.find((refuser) => refuser !== undefined) ?? -1];
   }
 
   /** True if no further paths are tried: a route whose samples the router refuses has no witness then. */
@@ -138,6 +132,7 @@ export function createSpellingSearch<R extends PatternRoute>(index: RouteIndex<R
     }
   }
 
+  /** Returns the patterns of all routes as servers compare them. */
   function patternsIn(form: LiteralForm): PatternIndex {
     if (form === 'written') return index.patterns;
     const { patterns } = index.patterns;
