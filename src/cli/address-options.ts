@@ -1,6 +1,5 @@
 import type { AddressOverrides } from '../engine/manifest/source.ts';
-import { findAddressError } from '../engine/settings/address.ts';
-import { findListenError } from '../engine/settings/listen.ts';
+import { findAddressError, findListenError } from '../engine/settings/address.ts';
 import { valueOption } from './parse-arguments.ts';
 import { type Options, type OptionValues, UsageError } from './terminal.ts';
 

@@ -96,7 +96,7 @@ if (cacheFolder !== undefined) {
   process.env['NODE_COMPILE_CACHE'] = cacheFolder;
 }
 
-const { omitWebSocketClient } = await import('../engine/node-internals/lean-http.ts');
+const { omitWebSocketClient } = await import('../engine/node-internals/built-in-modules.ts');
 omitWebSocketClient();
 
 // The YAML parser reads an environment variable for each token. As a system call each time, that takes a sixth of the

@@ -1,7 +1,6 @@
 import { getOrCreate } from '../engine/get-or-create.ts';
 import type { Range } from '../engine/problem/finding.ts';
-import { type Problem, printable } from '../engine/problem/problem.ts';
-import { dots, redactCredentials } from '../engine/problem/redaction.ts';
+import { dots, type Problem, printable, redactCredentials } from '../engine/problem/problem.ts';
 
 const LINES_BEFORE = 2;
 const WIDTH = 120;

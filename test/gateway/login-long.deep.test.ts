@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { validationPool } from '../../src/engine/validation/body-rule.ts';
+import { validationPool } from '../../src/engine/validation/request-rules.ts';
 import { head, Wire } from '../support/raw.ts';
 import { eventually } from '../support/site.ts';
 import { LOGIN_PATHS, type LoginSite, startLoginSite } from './login-site.ts';

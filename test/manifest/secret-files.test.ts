@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { load } from '../../src/engine/load.ts';
 import { sha256 } from '../../src/engine/manifest/dependencies.ts';
-import { createSecretReader } from '../../src/engine/manifest/secret-file.ts';
-import { createFileEnvironment } from '../../src/engine/manifest/source.ts';
+import { createFileEnvironment, createSecretReader } from '../../src/engine/manifest/source.ts';
 import { diff } from '../../src/prove/diff/diff-manifests.ts';
 import { createDiffSide } from '../../src/prove/diff/side.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -28,7 +27,7 @@ describe('a secret file', () => {
   };
 
   function loaded(path: string) {
-    const environment = createFileEnvironment(join(root, 'gateway.yaml'), {}, {}, createSecretReader(folder));
+    const environment = createFileEnvironment(join(root, 'gateway.yaml'), {}, {}, folder);
     return load({ path: 'gateway.yaml', text: withHeader(path) }, environment);
   }
 
@@ -60,7 +59,7 @@ describe('a secret file', () => {
   });
 
   it('may have 64 kB', () => {
-    expect(createSecretReader(folder)?.(write('most', 'x'.repeat(65_536)))).toHaveLength(65_536);
+    expect(createSecretReader(folder)(write('most', 'x'.repeat(65_536)))).toHaveLength(65_536);
   });
 
   it('is never in a problem or a message', () => {
@@ -111,7 +110,7 @@ describe('a secret file', () => {
   });
 
   it('outside of a folder of secrets that does not exist is a problem', () => {
-    expect(() => createSecretReader(join(root, 'none'))?.(write('value', 'x'))).toThrow('outside');
+    expect(() => createSecretReader(join(root, 'none'))(write('value', 'x'))).toThrow('outside');
   });
 });
 

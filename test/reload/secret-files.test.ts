@@ -3,7 +3,6 @@ import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { load } from '../../src/engine/load.ts';
-import { createSecretReader } from '../../src/engine/manifest/secret-file.ts';
 import { createFileEnvironment } from '../../src/engine/manifest/source.ts';
 import type { ReloadOutcome } from '../../src/process/reload/reload-outcome.ts';
 import { Reloader } from '../../src/process/reload/reloader.ts';
@@ -48,7 +47,7 @@ async function start(): Promise<void> {
   const path = join(folder, 'gateway.yaml');
   writeFileSync(path, text());
   const secretsFolder = join(folder, 'secrets');
-  const environment = createFileEnvironment(path, {}, {}, createSecretReader(secretsFolder));
+  const environment = createFileEnvironment(path, {}, {}, secretsFolder);
   const initial = load({ path, text: text() }, environment);
   if (initial.plan === undefined) throw new Error(JSON.stringify(initial.problems));
   gateway = await startGateway(text());

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
+import type { TokenErrorCode } from '../../src/engine/gateway/response/refusal.ts';
 import { REFUSALS } from '../../src/engine/gateway/response/refusal.ts';
-import type { TokenErrorCode } from '../../src/engine/token-errors.ts';
 
 interface Subschema {
   readonly [keyword: string]: unknown;

@@ -1,7 +1,7 @@
-import { truncatePointer } from '../../engine/json-pointer.ts';
+import { parseJson, truncatePointer } from '../../engine/json-pointer.ts';
 import { isMap } from '../../engine/schema/schema-walk.ts';
 import { tokenEntries } from '../../engine/tokens/token-entries.ts';
-import { parseStrictJson } from '../../engine/validation/strict-json.ts';
+import { validateJson } from '../../engine/validation/request-rules.ts';
 import { explain as explainRequest } from '../../prove/explain/explain-request.ts';
 import { createOfflineRequest } from '../../prove/offline/request-bytes.ts';
 import { callerOfRole } from '../../prove/offline/role-claims.ts';
@@ -43,12 +43,9 @@ const EXPECTED_BODY =
 /** Returns a message if the bytes are not a valid request. */
 function parseExplainRequest(bytes: Buffer) {
   // Deep nesting would overflow the stack.
-  const parsed = parseStrictJson(bytes);
-  if ('violation' in parsed) {
-    const { pointer, message } = parsed.violation;
-    return `the value at "${truncatePointer(pointer)}" ${message}; ${EXPECTED_BODY}`;
-  }
-  const { value } = parsed;
+  const [violation] = validateJson(() => [], bytes);
+  if (violation !== undefined) return `the value at "${violation.pointer}" ${violation.message}; ${EXPECTED_BODY}`;
+  const value = parseJson(bytes.toString());
   if (!isMap(value)) return EXPECTED_BODY;
   const { method, url, headers = {}, body, role, claims, issuer, ...others } = value;
   const [unknown] = Object.keys(others);

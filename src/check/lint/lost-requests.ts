@@ -1,7 +1,6 @@
 import type { RouteWitness } from '../../engine/problem/finding.ts';
-import type { BitSet } from '../../engine/routing/bit-set.ts';
 import { intersect, literalPattern, type Pattern } from '../../engine/routing/pattern.ts';
-import type { PatternRoute } from '../../engine/routing/route-index.ts';
+import type { PatternRoute, RouteSet } from '../../engine/routing/route-index.ts';
 import { WitnessSearch } from '../../engine/routing/witnesses/witness-search.ts';
 import { foremost, wonPaths } from './won-paths.ts';
 
@@ -58,7 +57,7 @@ export class LostRequestSearch<R extends PatternRoute> extends WitnessSearch<R> 
   }
 
   /** Yields the candidates with a request that goes to the route instead. All overlap with it, and none precedes it for the method. */
-  *lostRequests(patternRoute: R, method: string, candidates: BitSet): Generator<LostRequest<R>> {
+  *lostRequests(patternRoute: R, method: string, candidates: RouteSet): Generator<LostRequest<R>> {
     // A route that receives no request would otherwise be compared with every candidate.
     if (candidates.isEmpty() || this.isUnreachable(patternRoute, [method])) return;
     const open = this.#respellable(patternRoute, method, candidates);
@@ -75,7 +74,7 @@ export class LostRequestSearch<R extends PatternRoute> extends WitnessSearch<R> 
   }
 
   /** Returns the candidates without those whose common paths with the route are all refused. */
-  #respellable(patternRoute: R, method: string, candidates: BitSet): BitSet {
+  #respellable(patternRoute: R, method: string, candidates: RouteSet): RouteSet {
     const { pattern } = patternRoute;
     const open = candidates.copy();
     const [length = 0] = this.samplePaths.lengthsOf(pattern);

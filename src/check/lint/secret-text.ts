@@ -1,4 +1,4 @@
-import { CREDENTIALS } from '../../engine/problem/redaction.ts';
+import { CREDENTIALS } from '../../engine/problem/problem.ts';
 
 /** Offsets of a text that hold a secret, in UTF-16 code units. */
 export interface SecretRange {

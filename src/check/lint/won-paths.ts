@@ -1,19 +1,18 @@
-import type { BitSet } from '../../engine/routing/bit-set.ts';
 import type { Pattern } from '../../engine/routing/pattern.ts';
-import type { RouteIndex, SamplePaths } from '../../engine/routing/route-index.ts';
+import type { RouteIndex, RouteSet, SamplePaths } from '../../engine/routing/route-index.ts';
 
 type PatternIndex = RouteIndex['patterns'];
 
 interface Contest {
   readonly pattern: Pattern;
   readonly method: string;
-  readonly candidates: BitSet;
+  readonly candidates: RouteSet;
 }
 
 interface WonPaths {
   /** The number of segments of the paths. */
   readonly length: number;
-  readonly members: BitSet;
+  readonly members: RouteSet;
 }
 
 /**
@@ -45,7 +44,7 @@ export function* wonPaths(
 }
 
 /** Removes the members whose common paths with `known` are paths of `cover` too. All match paths of one length, and the two overlap. */
-export function removeCovered(index: PatternIndex, members: BitSet, known: Pattern, cover: Pattern): void {
+export function removeCovered(index: PatternIndex, members: RouteSet, known: Pattern, cover: Pattern): void {
   let fewest: readonly number[] | undefined;
   let literals = 0;
   for (const [position, segment] of cover.entries()) {
@@ -71,7 +70,7 @@ function hasLiterals(pattern: Pattern, known: Pattern, cover: Pattern): boolean 
 }
 
 /** Returns the members that take precedence over all others. They match the same paths. All members overlap each other. */
-export function foremost(index: PatternIndex, members: BitSet): BitSet {
+export function foremost(index: PatternIndex, members: RouteSet): RouteSet {
   for (let remaining = members; ; ) {
     const one = remaining.next(0);
     if (one === undefined) return remaining;

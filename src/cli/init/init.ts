@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { basename, dirname, extname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isLoopback } from '../../engine/dns/loopback.ts';
-import { redactCredentials } from '../../engine/problem/redaction.ts';
+import { redactCredentials } from '../../engine/problem/problem.ts';
 import { parseHttpUrl } from '../../engine/settings/address.ts';
 import { DEFAULT_MANIFEST, MANIFEST_OPTIONS, namedManifest } from '../named-manifest.ts';
 import { valueOption } from '../parse-arguments.ts';

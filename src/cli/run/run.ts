@@ -1,7 +1,6 @@
 import { flushCompileCache } from 'node:module';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { PlannedManifest } from '../../engine/load.ts';
-import { createSecretReader, DEFAULT_SECRETS_FOLDER } from '../../engine/manifest/secret-file.ts';
 import { createFileEnvironment } from '../../engine/manifest/source.ts';
 import { runInSlices } from '../../engine/plan/sliced-work.ts';
 import { formatProblems } from '../../report/text.ts';
@@ -14,6 +13,9 @@ import { type GatewayStart, type RunningGateway, startGateway } from './start-ga
 import { openStreams, writeNote } from './streams.ts';
 import { setV8Flags } from './v8-flags.ts';
 import { CANDIDATE_OPTIONS, readCandidate } from './watch-candidate.ts';
+
+/** Where Docker and Podman mount secrets. */
+const DEFAULT_SECRETS_FOLDER = '/run/secrets';
 
 /** The options of the verbs that serve. */
 export const SERVING_OPTIONS = {
@@ -103,7 +105,7 @@ export async function loadForServing(
   terminal: Terminal,
   { overrides, secretsFolder }: Pick<ServeOptions, 'overrides' | 'secretsFolder'>,
 ): Promise<PlannedManifest> {
-  const environment = createFileEnvironment(file, terminal.env, overrides, createSecretReader(secretsFolder));
+  const environment = createFileEnvironment(file, terminal.env, overrides, secretsFolder);
   const { loaded, selfTest } = await loadTested(readSource(file), environment);
   if (loaded.plan !== undefined && selfTest.problems.length === 0) return loaded;
   const { problems, sources } = loaded.plan === undefined ? loaded : selfTest;

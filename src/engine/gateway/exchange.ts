@@ -18,7 +18,8 @@ import { gatewayBusy, Refusal } from './response/refusal.ts';
 import type { BufferBudget } from './server/buffer-budget.ts';
 import type { GatewayConnection } from './server/gateway-connection.ts';
 import type { EndReason, LongLivedExchanges } from './server/long-lived-exchanges.ts';
-import { beginTrace, type RequestTrace, type RequestTracer } from './telemetry/trace.ts';
+import type { RequestTrace, RequestTracer } from './telemetry/request-record.ts';
+import { beginTrace } from './telemetry/trace.ts';
 import { ClientDisconnected } from './upstream/upstream-error.ts';
 
 /** Receives a copy of a request body. */

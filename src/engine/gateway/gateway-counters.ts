@@ -1,8 +1,13 @@
 import { randomInt } from 'node:crypto';
-import { type BufferDefinition, BufferParts, bytesOf } from '../shared-memory/buffer-parts.ts';
+import {
+  type BufferDefinition,
+  BufferParts,
+  bytesOf,
+  WorkerCounter,
+  workerCounterMemory,
+} from '../shared-memory/buffer-parts.ts';
 import { SharedLock } from '../shared-memory/shared-lock.ts';
 import { MAX_WORKERS, sharedNow, type WorkerContext, type WorkerPlace } from '../shared-memory/worker-context.ts';
-import { WorkerCounter, workerCounterMemory } from '../shared-memory/worker-counter.ts';
 import { BufferBudget } from './server/buffer-budget.ts';
 
 const MAX_CELL = 2 ** 31 - 1;

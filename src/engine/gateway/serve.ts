@@ -6,7 +6,7 @@ import type { RawHeaders } from '../http1/raw-headers.ts';
 import type { ClientConnectionLimits, ClientSocket, RequestHandler } from '../http1/request-reader.ts';
 import type { ResponseWriter } from '../http1/response-writer.ts';
 import type { Log } from '../log/log.ts';
-import type { WorkerCounter } from '../shared-memory/worker-counter.ts';
+import type { WorkerCounter } from '../shared-memory/buffer-parts.ts';
 import { type Decision, type DecisionWork, decide, refuseWithoutAuth } from './decide.ts';
 import { Exchange, type ExchangeServer, type ForwardedExchange, type RoutedExchange } from './exchange.ts';
 import type { GatewayCounters } from './gateway-counters.ts';

@@ -1,4 +1,4 @@
-import type { WorkerCounter } from '../shared-memory/worker-counter.ts';
+import type { WorkerCounter } from '../shared-memory/buffer-parts.ts';
 import { type ConnectionLimit, privateConnectionLimit } from './connection-limit.ts';
 import type { Dial } from './dial.ts';
 import { UpstreamConnection, type UpstreamConnectionOptions } from './upstream-connection.ts';

@@ -1,31 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { realpathSync } from 'node:fs';
-import { join, sep } from 'node:path';
-import { attempt } from '../attempt.ts';
 import type { Path } from '../problem/finding.ts';
 import { sha256 } from './dependencies.ts';
-import { decodeText, describeFileError, type Environment, fileError, readRegularFile } from './source.ts';
-
-/** Where Docker and Podman mount secrets. */
-export const DEFAULT_SECRETS_FOLDER = '/run/secrets';
-const MAX_SECRET_BYTES = 65_536;
-
-/**
- * Creates a function that returns the secret in a file, without its last line break. The file must be a regular one below the folder, once
- * links are resolved: Kubernetes mounts secrets as links. Returns `undefined` without a folder.
- */
-export function createSecretReader(folder: string | undefined): Environment['readSecret'] {
-  if (folder === undefined) return undefined;
-  return (path) => {
-    const target = realpathSync(path);
-    if (!target.startsWith(join(attempt(() => realpathSync(folder)) ?? folder, sep)))
-      throw fileError('outside', `${path} is outside of ${folder}`);
-    const text = decodeText(readRegularFile(target, MAX_SECRET_BYTES)).replace(/\r?\n$/, '');
-    if (text === '') throw fileError('empty', `${path} is empty`);
-    if (!text.isWellFormed()) throw fileError('not text', `${path} is not UTF-8`);
-    return text;
-  };
-}
+import { describeFileError, MAX_SECRET_BYTES } from './source.ts';
 
 const ERRORS: Readonly<Record<string, string>> = {
   ENOENT: 'it does not exist; create it, or correct the path',

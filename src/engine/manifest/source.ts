@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import { closeSync, constants, fstatSync, opendirSync, openSync, readSync, statSync } from 'node:fs';
-import { dirname, posix, resolve } from 'node:path';
+import { closeSync, constants, fstatSync, opendirSync, openSync, readSync, realpathSync, statSync } from 'node:fs';
+import { dirname, join, posix, resolve, sep } from 'node:path';
 import { attempt } from '../attempt.ts';
 
 /** A text that is not parsed yet. */
@@ -142,21 +142,39 @@ export interface FileEnvironment extends Environment {
   readonly modifiedMs: (path: string) => number;
 }
 
-/** Creates the environment of a manifest file. Paths are relative to the file. */
+/** Creates the environment of a manifest file. Paths are relative to the file. Without a folder of secrets, they are unknown. */
 export function createFileEnvironment(
   manifestPath: string,
   env: Environment['env'],
   overrides: AddressOverrides = {},
-  readSecret?: Environment['readSecret'],
+  secretsFolder?: string,
 ): FileEnvironment {
   const folder = dirname(resolve(manifestPath));
   return {
     env,
     overrides,
-    readSecret,
+    readSecret: secretsFolder === undefined ? undefined : createSecretReader(secretsFolder),
     readFile: (path) => decodeText(readRegularFile(resolve(folder, path))),
     listFolder: (path) => listNames(resolve(folder, path)),
     modifiedMs: (path) => attempt(() => statSync(resolve(folder, path)).mtimeMs) ?? 0,
+  };
+}
+
+export const MAX_SECRET_BYTES = 65_536;
+
+/**
+ * Creates a function that returns the secret in a file, without its last line break. The file must be a regular one below the folder, once
+ * links are resolved: Kubernetes mounts secrets as links.
+ */
+export function createSecretReader(folder: string): (path: string) => string {
+  return (path) => {
+    const target = realpathSync(path);
+    if (!target.startsWith(join(attempt(() => realpathSync(folder)) ?? folder, sep)))
+      throw fileError('outside', `${path} is outside of ${folder}`);
+    const text = decodeText(readRegularFile(target, MAX_SECRET_BYTES)).replace(/\r?\n$/, '');
+    if (text === '') throw fileError('empty', `${path} is empty`);
+    if (!text.isWellFormed()) throw fileError('not text', `${path} is not UTF-8`);
+    return text;
   };
 }
 
@@ -164,7 +182,7 @@ export function createFileEnvironment(
  * Reads a regular file; throws `EISDIR` for a folder. Refuses pipes and devices: opening a pipe may block forever, in a thread
  * that cannot be terminated, and a device may have no end.
  */
-export function readRegularFile(path: string, maxBytes?: number): Buffer {
+function readRegularFile(path: string, maxBytes?: number): Buffer {
   // Without O_NONBLOCK, opening a pipe waits for a writer.
   return withFile(path, constants.O_RDONLY | constants.O_NONBLOCK, (file) => {
     const stat = fstatSync(file);

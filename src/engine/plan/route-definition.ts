@@ -6,8 +6,8 @@ import type { Upstream } from '../settings/upstream-definition.ts';
 import type { ForwardedClaims } from '../tokens/forwarded-claims.ts';
 import type { LoginRule } from '../tokens/login.ts';
 import type { Auth } from '../tokens/verifier.ts';
-import type { BodyRule } from '../validation/body-rule.ts';
 import type { ParameterRules } from '../validation/parameters.ts';
+import type { BodyRule } from '../validation/request-rules.ts';
 
 export interface Route {
   readonly id: string;

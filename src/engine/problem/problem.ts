@@ -1,6 +1,5 @@
 import { posix } from 'node:path';
 import type { Finding, FindingLocation, Fix, Range, RouteWitness, Severity } from './finding.ts';
-import { redactCredentials } from './redaction.ts';
 
 /** A finding with its position in a file. */
 export interface Problem {
@@ -125,6 +124,18 @@ export function printable(text: string): string {
   return text
     .toWellFormed()
     .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (characters) => '\uFFFD'.repeat(characters.length));
+}
+
+/** The user and password of a URL. */
+export const CREDENTIALS = /(?<=:\/\/)[^\s/?#@"']+(?=@)/g;
+
+/** Replaces each character of the user and password of URLs with a dot. */
+export function redactCredentials(text: string): string {
+  return text.includes('@') ? text.replaceAll(CREDENTIALS, dots) : text;
+}
+
+export function dots(text: string): string {
+  return '•'.repeat(text.length);
 }
 
 /** Returns the printed path of a file beside a manifest: relative to the same folder, or at the same git revision. */

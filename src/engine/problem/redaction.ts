@@ -1,7 +1,7 @@
 import type { Finding, Path } from './finding.ts';
 
-// Every text that may contain a secret is redacted before it is printed: here values from the environment and credentials in URLs,
-// and in the report the source lines of a problem.
+// Every text that may contain a secret is redacted before it is printed: here values from the environment, credentials in URLs by
+// `redactCredentials`, and in the report the source lines of a problem.
 
 /** A value of the manifest that came from the environment, as plain data that a worker thread may have created. */
 export interface Secret {
@@ -40,18 +40,6 @@ export function createSecrets(secrets: readonly Secret[]) {
     redactFinding: (finding: Finding) =>
       redactFinding(finding, (path) => (path.length === 0 ? [] : variablesIn(nodeAt(path)))),
   };
-}
-
-/** The user and password of a URL. */
-export const CREDENTIALS = /(?<=:\/\/)[^\s/?#@"']+(?=@)/g;
-
-/** Replaces each character of the user and password of URLs with a dot. */
-export function redactCredentials(text: string): string {
-  return text.includes('@') ? text.replaceAll(CREDENTIALS, dots) : text;
-}
-
-export function dots(text: string): string {
-  return '•'.repeat(text.length);
 }
 
 /** The paths of secrets as a tree: most of a large manifest holds no secret and is skipped. */

@@ -10,11 +10,6 @@ export interface PathReading {
   readonly form: LiteralForm;
 }
 
-/** Returns the pattern with which servers compare a reading. */
-export function patternIn(form: LiteralForm, pattern: Pattern): Pattern {
-  return form === 'written' ? pattern : pattern.map((segment) => foldLiteral(segment));
-}
-
 /**
  * Returns a function that returns every reading of a path, the first one with all segments folded; `undefined` if there are too many.
  *

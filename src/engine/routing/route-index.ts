@@ -12,7 +12,10 @@ export interface PatternRoute {
   readonly pattern: Pattern;
 }
 
-/** Routes by their patterns and methods, to find those that compete for requests. Sets have the indexes of routes. */
+/** The indexes of some routes of an index. */
+export type RouteSet = BitSet;
+
+/** Routes by their patterns and methods, to find those that compete for requests. */
 export class RouteIndex<R extends PatternRoute = PatternRoute> {
   readonly routes: readonly R[];
   readonly patterns: PatternIndex;

@@ -1,5 +1,6 @@
 import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
 import { isLocalhostName } from '../dns/loopback.ts';
+import type { Listener, Manifest, Server } from '../manifest/manifest.generated.ts';
 import { type Finding, type Path, quoteFreeErrorAt } from '../problem/finding.ts';
 
 export interface ListenAddress {
@@ -13,6 +14,56 @@ export interface SocketFile {
   readonly path: string;
   /** The permissions, as a number. */
   readonly mode: number;
+}
+
+/** The length of what a new socket has in its path until it has its permissions: `/run/.gateway.sock-XXXXXX/s`. */
+const TEMPORARY_LENGTH = '.-XXXXXX/s'.length;
+const DEFAULT_MODE = '0600';
+
+/** Returns `listen` as a map, with the mode of a unix socket. */
+export function listenerOf(listen: Manifest['listen']): Listener {
+  const listener = typeof listen === 'string' ? { address: listen } : listen;
+  return socketPathOf(listener.address) === undefined ? listener : { mode: DEFAULT_MODE, ...listener };
+}
+
+/** Compiles `listen`. A unix socket has no port, and only this machine reaches it. @param server `undefined` if it is invalid */
+export function compileListen(listen: Manifest['listen'], server: Server | undefined, findings: Finding[]) {
+  const { address, mode = '' } = listenerOf(listen);
+  const path = typeof listen === 'string' ? ['listen'] : ['listen', 'address'];
+  const file = socketPathOf(address);
+  if (file === undefined) {
+    if (mode !== '') {
+      const message = 'only a unix socket has a mode; remove "mode", or write unix: and a path in "address"';
+      findings.push(quoteFreeErrorAt(['listen', 'mode'], 'listen-socket', message));
+    }
+    return compileAddress(address, path, findings);
+  }
+  const reason = socketPathError(file, TEMPORARY_LENGTH);
+  if (reason !== undefined)
+    findings.push(quoteFreeErrorAt(path, 'address', `${reason}; write for example unix:/run/gateway.sock`));
+  checkServer(server, findings);
+  return { host: 'localhost', port: 0, socket: { path: file, mode: Number.parseInt(mode, 8) } };
+}
+
+/** Reports settings of the server that a unix socket cannot have. */
+function checkServer(server: Server | undefined, findings: Finding[]): void {
+  const report = (key: keyof Server, message: string) => {
+    const related = { path: ['listen'], message: 'the unix socket' };
+    findings.push({ ...quoteFreeErrorAt(['server', key], 'listen-socket', message), related });
+  };
+  if (server?.tls !== undefined)
+    report('tls', 'a unix socket has no TLS; remove "tls", or listen on a host and a port');
+  // A number from an environment variable is a string.
+  if (server !== undefined && String(server.workers) !== '1')
+    report('workers', 'one worker listens on a unix socket; write 1, or listen on a host and a port');
+}
+
+/** Returns why a text is not an address for clients, and an example; `undefined` if it is one. */
+export function findListenError(text: string): string | undefined {
+  if (socketPathOf(text) === undefined) return findAddressError(text);
+  const findings: Finding[] = [];
+  compileListen(text, undefined, findings);
+  return findings[0]?.message;
 }
 
 /** Compiles the address of a listener from a text that matches the schema. */
@@ -134,4 +185,24 @@ function blockList(...blocks: [address: string, prefix: number][]): BlockList {
 
 export function familyOf(address: string): 'ipv4' | 'ipv6' {
   return address.includes(':') ? 'ipv6' : 'ipv4';
+}
+
+/** The longest path of a unix socket on every system (unix(7)). */
+const MAX_SOCKET_PATH = 103;
+const SOCKET_PATH = /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~@+,=-]+)+$/;
+
+/** Returns the path in `unix:/run/app.sock`; `undefined` for any other address or URL. */
+export function socketPathOf(text: string): string | undefined {
+  return text.startsWith('unix:') ? text.slice('unix:'.length) : undefined;
+}
+
+/**
+ * Returns why no unix socket can have a path, as the start of a message; `undefined` if one can.
+ *
+ * @param reserved the part of the longest path that this one leaves free
+ */
+export function socketPathError(path: string, reserved = 0): string | undefined {
+  const maxLength = MAX_SOCKET_PATH - reserved;
+  if (path.length <= maxLength && SOCKET_PATH.test(path)) return undefined;
+  return `a unix socket has an absolute path of at most ${maxLength} letters, digits and ._~@+,=-`;
 }

@@ -4,9 +4,8 @@ import type { Manifest, Upstream as UpstreamEntry } from '../manifest/manifest.g
 import { durationMs, sizeBytes, timerMs } from '../manifest/units.ts';
 import { didYouMean, suggestion } from '../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Path, quoteFreeErrorAt } from '../problem/finding.ts';
-import { hostError, parseHttpUrl } from './address.ts';
+import { hostError, parseHttpUrl, socketPathError, socketPathOf } from './address.ts';
 import type { CompileContext } from './compile-context.ts';
-import { socketPathError, socketPathOf } from './socket-path.ts';
 import { checkPair, readCertificate, readPrivateKey } from './tls.ts';
 import type { BreakerSettings, Endpoint, Upstream, UpstreamTls } from './upstream-definition.ts';
 

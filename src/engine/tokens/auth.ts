@@ -1,15 +1,13 @@
 import { hash } from 'node:crypto';
 import { compilePointer } from '../json-pointer.ts';
-import type { Auth as AuthEntry, Role as RoleEntry, RouteEntry } from '../manifest/manifest.generated.ts';
+import type { Auth as AuthEntry, RouteEntry } from '../manifest/manifest.generated.ts';
 import { durationMs } from '../manifest/units.ts';
 import { suggestion } from '../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding.ts';
 import type { Secrets } from '../problem/redaction.ts';
-import type { TokenErrorCode } from '../token-errors.ts';
 import { CachingVerifier } from './caching-verifier.ts';
-import { claimRules, claimsError } from './claims.ts';
 import type { TokensContext } from './identity-endpoint.ts';
-import { compileJwt, jwtRules, type UnsignedToken, unsignedError } from './jwt.ts';
+import { compileJwt } from './jwt.ts';
 import { compileIntrospection, compileUserinfo } from './remote-tokens.ts';
 import { SelectingVerifier } from './selecting-verifier.ts';
 import {
@@ -19,6 +17,7 @@ import {
   guardEntries,
   issuersOf,
   roleEntries,
+  rolesIn,
   rolesOfEntry,
   type TokenEntry,
   tokenEntries,
@@ -67,18 +66,6 @@ function checkRoleEntry(entry: AuthEntry['role'], path: Path, findings: Finding[
   report((role) => role.includes(' '), 'no word has a blank; write a role for each word');
   if (array)
     findings.push(errorAtKey([...path, 'array'], 'role-unknown', 'a text of words is no list; remove "array"'));
-}
-
-/** Returns the values of a claim that may be roles. A claim in another form has none. */
-export function rolesIn(claim: unknown, { array, format }: Pick<RoleEntry, 'array' | 'format'>): readonly unknown[] {
-  if (format === 'words') return typeof claim === 'string' ? claim.split(' ') : [];
-  if (array) return Array.isArray(claim) ? claim : [];
-  return [claim];
-}
-
-/** Returns why a method does not accept a token now, whatever its signature; `undefined` if it accepts the token. */
-export function unsignedTokenError({ kind, entry }: TokenEntry, token: UnsignedToken): TokenErrorCode | undefined {
-  return kind === 'jwt' ? unsignedError(token, jwtRules(entry)) : claimsError(token.claims, claimRules(entry));
 }
 
 /** Compiles the verifier of a manifest's tokens; `undefined` after an error. */

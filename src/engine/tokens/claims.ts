@@ -1,5 +1,5 @@
+import type { TokenErrorCode } from '../gateway/response/refusal.ts';
 import { durationMs } from '../manifest/units.ts';
-import type { TokenErrorCode } from '../token-errors.ts';
 
 export type TokenClaims = Readonly<Record<string, unknown>>;
 

@@ -1,29 +1,14 @@
 import { getOrCreate } from '../get-or-create.ts';
 import { foldHeaderName } from '../header-names.ts';
 import { compilePointer } from '../json-pointer.ts';
-import type { Auth as AuthEntry, RouteEntry } from '../manifest/manifest.generated.ts';
+import type { RouteEntry } from '../manifest/manifest.generated.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding.ts';
 import { checkClaimHeaders } from '../settings/header-rules.ts';
+import { type AuthForward, claimHeadersOf } from './token-entries.ts';
 import type { Principal } from './verifier.ts';
 
 /** The headers of verified claims, as one route treats them. */
 export type ForwardedClaims = NonNullable<ReturnType<ReturnType<typeof compileForwardedClaims>>>;
-
-type AuthForward = NonNullable<AuthEntry['forward']>;
-
-type ForwardingEntry = Partial<Pick<RouteEntry, 'access' | 'forward' | 'respond' | 'redirect'>>;
-
-/** Returns the headers that a route sets, and the JSON Pointers of their claims: those of `auth.forward`, with its own changes. */
-export function claimHeadersOf({ access, forward, respond, redirect }: ForwardingEntry, common: AuthForward = {}) {
-  if (access === 'public' || forward === false || (respond ?? redirect) !== undefined) return [];
-  const byName = new Map(
-    [...Object.entries(common), ...Object.entries(forward ?? {})].map(([name, entry]) => {
-      const { claim, missing = 'refuse' } = typeof entry === 'string' ? { claim: entry } : entry || {};
-      return [foldHeaderName(name), { name, claim, missing }];
-    }),
-  );
-  return [...byName.values()].flatMap(({ claim, ...rest }) => (claim === undefined ? [] : [{ ...rest, claim }]));
-}
 
 /**
  * Returns a function that compiles the treatment of one route; its result is `undefined` if no route forwards a claim.

@@ -1,8 +1,8 @@
 import type { KeyObject } from 'node:crypto';
+import type { TokenErrorCode } from '../gateway/response/refusal.ts';
 import type { Jwt } from '../manifest/manifest.generated.ts';
 import type { Path } from '../problem/finding.ts';
 import { sharedNow } from '../shared-memory/worker-context.ts';
-import type { TokenErrorCode } from '../token-errors.ts';
 import { type ClaimRules, claimRules, claimsError } from './claims.ts';
 import { DelegatedKeySource } from './delegated-verifier.ts';
 import type { TokensContext } from './identity-endpoint.ts';

@@ -1,7 +1,7 @@
 import type { Auth as AuthEntry, RouteEntry } from '../manifest/manifest.generated.ts';
 import { sizeBytes } from '../manifest/units.ts';
 import { errorAtKey, type Finding } from '../problem/finding.ts';
-import { type CancellablePromise, routeKeyOf, validationPool } from '../validation/body-rule.ts';
+import { type CancellablePromise, routeKeyOf, validationPool } from '../validation/request-rules.ts';
 import type { ValidationJobResult } from '../validation/validation-thread.ts';
 import {
   findTokens,

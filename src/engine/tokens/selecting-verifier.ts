@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { TokenErrorCode } from '../token-errors.ts';
+import type { TokenErrorCode } from '../gateway/response/refusal.ts';
 import { tokenHash } from './caching-verifier.ts';
 import type { TokenEntry } from './token-entries.ts';
 import { unverifiedIssuer } from './token-syntax.ts';

@@ -1,6 +1,6 @@
+import { TOKEN_ERRORS, type TokenErrorCode } from '../gateway/response/refusal.ts';
 import { MAX_WORKERS } from '../shared-memory/worker-context.ts';
 import { WorkerRows } from '../shared-memory/worker-rows.ts';
-import { TOKEN_ERRORS, type TokenErrorCode } from '../token-errors.ts';
 import type { MethodVerifier } from './verifier.ts';
 
 type TokenResult = TokenErrorCode | 'valid';

@@ -1,5 +1,9 @@
-import type { Auth as AuthEntry, RouteEntry, TokenMethod } from '../manifest/manifest.generated.ts';
+import type { TokenErrorCode } from '../gateway/response/refusal.ts';
+import { foldHeaderName } from '../header-names.ts';
+import type { Auth as AuthEntry, Role as RoleEntry, RouteEntry, TokenMethod } from '../manifest/manifest.generated.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding.ts';
+import { claimRules, claimsError } from './claims.ts';
+import { jwtRules, type UnsignedToken, unsignedError } from './jwt.ts';
 import type { Issuers } from './verifier.ts';
 
 const KINDS = ['jwt', 'introspection', 'userinfo'] as const;
@@ -80,6 +84,34 @@ export function issuersOf(entries: readonly TokenEntry[]): Issuers {
   return entries.length > 0 && entries.every(({ issuer }) => issuer === undefined)
     ? undefined
     : new Set(entries.map(({ issuer }) => issuer));
+}
+
+/** Returns the values of a claim that may be roles. A claim in another form has none. */
+export function rolesIn(claim: unknown, { array, format }: Pick<RoleEntry, 'array' | 'format'>): readonly unknown[] {
+  if (format === 'words') return typeof claim === 'string' ? claim.split(' ') : [];
+  if (array) return Array.isArray(claim) ? claim : [];
+  return [claim];
+}
+
+/** Returns why a method does not accept a token now, whatever its signature; `undefined` if it accepts the token. */
+export function unsignedTokenError({ kind, entry }: TokenEntry, token: UnsignedToken): TokenErrorCode | undefined {
+  return kind === 'jwt' ? unsignedError(token, jwtRules(entry)) : claimsError(token.claims, claimRules(entry));
+}
+
+export type AuthForward = NonNullable<AuthEntry['forward']>;
+
+type ForwardingEntry = Partial<Pick<RouteEntry, 'access' | 'forward' | 'respond' | 'redirect'>>;
+
+/** Returns the headers that a route sets, and the JSON Pointers of their claims: those of `auth.forward`, with its own changes. */
+export function claimHeadersOf({ access, forward, respond, redirect }: ForwardingEntry, common: AuthForward = {}) {
+  if (access === 'public' || forward === false || (respond ?? redirect) !== undefined) return [];
+  const byName = new Map(
+    [...Object.entries(common), ...Object.entries(forward ?? {})].map(([name, entry]) => {
+      const { claim, missing = 'refuse' } = typeof entry === 'string' ? { claim: entry } : entry || {};
+      return [foldHeaderName(name), { name, claim, missing }];
+    }),
+  );
+  return [...byName.values()].flatMap(({ claim, ...rest }) => (claim === undefined ? [] : [{ ...rest, claim }]));
 }
 
 const RULE = 'token-method';

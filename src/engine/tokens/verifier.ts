@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
+import type { TokenErrorCode } from '../gateway/response/refusal.ts';
 import type { WorkerContext } from '../shared-memory/worker-context.ts';
-import type { TokenErrorCode } from '../token-errors.ts';
 import type { KeyWithId } from './key-set.ts';
 
 export interface RejectedToken {

@@ -4,7 +4,6 @@ import { sizeBytes } from '../manifest/units.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding.ts';
 import type { Secrets } from '../problem/redaction.ts';
 import type { SchemaCompiler } from '../schema/schema-compiler.ts';
-import { type BodyRule, createBodyValidator, type StreamValidator } from './body-rule.ts';
 import { createCsvHeaderValidator } from './csv-header.ts';
 import {
   createMediaTypes,
@@ -15,6 +14,7 @@ import {
   parseMediaType,
 } from './media-type.ts';
 import { boundaryOf, MultipartValidator, type PartRule } from './multipart.ts';
+import { type BodyRule, createBodyValidator, type StreamValidator } from './request-rules.ts';
 
 /** Compiles the body rule of a route; `undefined` if its schema is invalid. */
 export function compileBody(

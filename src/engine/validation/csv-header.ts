@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { parse } from 'csv-parse/sync';
 import { attempt } from '../attempt.ts';
 import type { Violation } from '../schema/value-validator.ts';
-import type { StreamValidator } from './body-rule.ts';
+import type { StreamValidator } from './request-rules.ts';
 
 const BYTE_ORDER_MARK_BYTES = 3;
 const QUOTE = 0x22;

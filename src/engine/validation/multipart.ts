@@ -2,8 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import { attempt } from '../attempt.ts';
 import { pointerStep } from '../json-pointer.ts';
 import type { Violation } from '../schema/value-validator.ts';
-import type { StreamValidator } from './body-rule.ts';
 import { parseMediaType } from './media-type.ts';
+import type { StreamValidator } from './request-rules.ts';
 
 export interface PartRule {
   readonly acceptsType: (type: string) => boolean;

@@ -4,7 +4,7 @@ import { validatedType } from '../schema/keywords.ts';
 import { NUMBER_FORMATS } from '../schema/own-keywords.ts';
 import type { SchemaRoot } from '../schema/schema-bundle.ts';
 import { inPlaceSchemasOf, isMap, type LocatedSchema, schemasInPlace } from '../schema/schema-walk.ts';
-import type { ParameterValidator } from './parameter-value.ts';
+import type { ParameterValidator } from './request-rules.ts';
 
 const RULE = 'parameters';
 const REFUSED = 'so every request with this parameter is refused';

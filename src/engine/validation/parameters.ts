@@ -7,15 +7,17 @@ import type { Pattern } from '../routing/pattern.ts';
 import { withinBudget } from '../schema/cost-budget.ts';
 import type { SchemaCompiler } from '../schema/schema-compiler.ts';
 import type { Violation } from '../schema/value-validator.ts';
-import { type CancellablePromise, routeKeyOf, validationPool } from './body-rule.ts';
 import { type Parameter, parameterFindings } from './parameter-findings.ts';
+import { compileQuery } from './query.ts';
 import {
+  type CancellablePromise,
   createParameterValidator,
   MAX_VIOLATIONS,
   type ParametersCheck,
   type ParameterValidator,
-} from './parameter-value.ts';
-import { compileQuery } from './query.ts';
+  routeKeyOf,
+  validationPool,
+} from './request-rules.ts';
 
 /** Validates path parameters, query and headers. Pointers begin with `/params`, `/query` or `/headers`. */
 export interface ParameterRules {

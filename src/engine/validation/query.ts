@@ -2,7 +2,7 @@ import { pointerStep } from '../json-pointer.ts';
 import type { RouteEntry } from '../manifest/manifest.generated.ts';
 import type { Violation } from '../schema/value-validator.ts';
 import { readName } from '../text-folding.ts';
-import { MAX_VIOLATIONS, type ParametersCheck, type ParameterValidator } from './parameter-value.ts';
+import { MAX_VIOLATIONS, type ParametersCheck, type ParameterValidator } from './request-rules.ts';
 
 type QueryEntry = NonNullable<RouteEntry['query']>;
 

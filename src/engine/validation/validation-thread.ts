@@ -5,7 +5,9 @@ import type { SchemaRoot } from '../schema/schema-bundle.ts';
 import type { Violation } from '../schema/value-validator.ts';
 import type { LoginErrorCode, LoginResponse, ResponseTokens, TokenLocations } from '../tokens/find-tokens.ts';
 import type { FairQueueItem } from './fair-queue.ts';
-import type { ParametersCheck } from './parameter-value.ts';
+
+/** The encoded path of a request, its query with the question mark, and its headers as received. */
+export type SentParameters = readonly [path: string, query: string, headers: readonly string[]];
 
 /** The work of a job: a JSON body and the path of its schema, the parameters of a request, or a response to search for tokens. */
 type ValidationWork =
@@ -13,7 +15,7 @@ type ValidationWork =
   | {
       readonly kind: 'parameters';
       readonly routeIndex: number;
-      readonly request: Readonly<Parameters<ParametersCheck>>;
+      readonly request: SentParameters;
     }
   | ResponseSearch;
 

@@ -5,9 +5,8 @@ import type { SchemaRoot } from '../schema/schema-bundle.ts';
 import { typesAt } from '../schema/schema-walk.ts';
 import { createSchemaValidators } from '../schema/value-validator.ts';
 import { findTokens } from '../tokens/find-tokens.ts';
-import { validateJson } from './body-rule.ts';
-import type { ParametersCheck } from './parameter-value.ts';
 import { compileParameters } from './parameters.ts';
+import { type ParametersCheck, validateJson } from './request-rules.ts';
 import type { ResponseSearch, ValidationWorkerRequest, ValidationWorkerResponse } from './validation-thread.ts';
 
 /** The schemas of recent manifests, by their slots. This worker handles one request of `ValidationThread` at a time. */

@@ -3,9 +3,8 @@ import { HTTP_METHODS } from '../../engine/http1/http-methods.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
 import type { SlicedWork } from '../../engine/plan/sliced-work.ts';
-import { BitSet } from '../../engine/routing/bit-set.ts';
 import { intersect, type Pattern, patternKey, type Segment } from '../../engine/routing/pattern.ts';
-import { findUnusedSegment, type PatternRoute, RouteIndex } from '../../engine/routing/route-index.ts';
+import { findUnusedSegment, type PatternRoute, RouteIndex, type RouteSet } from '../../engine/routing/route-index.ts';
 
 type TemplateSegment = Exclude<Segment, { kind: 'rest' }>;
 
@@ -112,11 +111,11 @@ function* addCrossings(drafts: Map<string, TemplateDraft>, index: RouteIndex, ma
 }
 
 /** Returns the crossing routes that readers select after a path, but the router before the route of its sample. */
-function crossingRoutes(segments: readonly TemplateSegment[], index: RouteIndex, matchSample: SampleMatch): BitSet {
+function crossingRoutes(segments: readonly TemplateSegment[], index: RouteIndex, matchSample: SampleMatch): RouteSet {
   const { patterns } = index;
   const overlapping = patterns.overlapping(segments);
   const crossing = patterns.following(segments, overlapping.subtract(patterns.containing(segments)));
-  const found = BitSet.empty(index.routes.length);
+  const found = index.select(() => false);
   if (crossing.isEmpty()) return found;
   for (const method of index.distinctMethods(HTTP_METHODS)) {
     const candidates = crossing.copy().intersect(index.withMethod(method));

@@ -3,9 +3,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { attempt } from '../../engine/attempt.ts';
 import { changedDependencies, globFolders, sha256 } from '../../engine/manifest/dependencies.ts';
-import { createSecretReader } from '../../engine/manifest/secret-file.ts';
 import { createFileEnvironment } from '../../engine/manifest/source.ts';
-import { bypassThreadPool } from '../../engine/node-internals/file-functions.ts';
+import { bypassThreadPool } from '../../engine/node-internals/built-in-modules.ts';
 import { type ChannelPort, ThreadChannel } from '../workers/thread-channel.ts';
 import {
   type FileChanges,
@@ -22,7 +21,7 @@ import type { WorkerInput } from './worker-thread.ts';
 /** The input of this thread, which `file-thread.ts` starts. */
 const { path, secretsFolder, operations } = workerData as WorkerInput<FileThreadOptions>;
 bypassThreadPool((operation) => runOperation(operations, operation));
-const environment = countOperations(createFileEnvironment(path, {}, {}, createSecretReader(secretsFolder)), operations);
+const environment = countOperations(createFileEnvironment(path, {}, {}, secretsFolder), operations);
 /** A folder with many writes causes at most one event in this time. */
 const REPORT_INTERVAL_MS = 10;
 

@@ -3,7 +3,6 @@ import { MessageChannel, type MessagePort, parentPort, workerData } from 'node:w
 import { createPlannedManifest, planManifest } from '../../engine/load.ts';
 import { sha256, trackDependencies } from '../../engine/manifest/dependencies.ts';
 import { checkManifest, readManifest } from '../../engine/manifest/read-manifest.ts';
-import { createSecretReader } from '../../engine/manifest/secret-file.ts';
 import { createFileEnvironment } from '../../engine/manifest/source.ts';
 import { type Finding, SEVERITY_RANKS } from '../../engine/problem/finding.ts';
 import { referencedSources, toProblems } from '../../engine/problem/problem.ts';
@@ -19,10 +18,7 @@ process.env = {};
 
 /** The input of this thread, which `manifest-thread.ts` starts. */
 const { path, env, overrides, secretsFolder, operations } = workerData as WorkerInput<ManifestThreadOptions>;
-const saved = countOperations(
-  createFileEnvironment(path, env, overrides, createSecretReader(secretsFolder)),
-  operations,
-);
+const saved = countOperations(createFileEnvironment(path, env, overrides, secretsFolder), operations);
 /** The delay before the warm-up. A thread that was started for a request receives it sooner and needs no warm-up. */
 const WARM_UP_DELAY_MS = 100;
 

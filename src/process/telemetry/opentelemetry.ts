@@ -2,8 +2,12 @@ import { createRequire } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context, ProxyTracerProvider, Span, Tracer, TracerProvider } from '@opentelemetry/api';
 import type { PlannedRequest } from '../../engine/gateway/request/planned-request.ts';
-import type { RequestRecord } from '../../engine/gateway/telemetry/request-record.ts';
-import type { RequestTrace, RequestTracer, TraceParent } from '../../engine/gateway/telemetry/trace.ts';
+import type {
+  RequestRecord,
+  RequestTrace,
+  RequestTracer,
+  TraceParent,
+} from '../../engine/gateway/telemetry/request-record.ts';
 import { HTTP_METHODS } from '../../engine/http1/http-methods.ts';
 
 type OpenTelemetryApi = typeof import('@opentelemetry/api');

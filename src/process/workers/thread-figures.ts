@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import type { Gateway } from '../../engine/gateway/gateway.ts';
-import { validationPool } from '../../engine/validation/body-rule.ts';
+import { validationPool } from '../../engine/validation/request-rules.ts';
 
 /** Numbers of one worker that are not in shared memory. */
 export type ThreadFigures = ReturnType<typeof readFigures>;

@@ -3,10 +3,9 @@ import { getOrCreate } from '../../engine/get-or-create.ts';
 import { sortMethods } from '../../engine/http1/http-methods.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import { runToEnd, type SlicedWork } from '../../engine/plan/sliced-work.ts';
-import type { BitSet } from '../../engine/routing/bit-set.ts';
 import { respell } from '../../engine/routing/path-folding.ts';
 import { intersect, type Pattern } from '../../engine/routing/pattern.ts';
-import { type PatternRoute, RouteIndex, SamplePaths } from '../../engine/routing/route-index.ts';
+import { type PatternRoute, RouteIndex, type RouteSet, SamplePaths } from '../../engine/routing/route-index.ts';
 import { routingKey } from '../../engine/routing/router.ts';
 
 /** Pairs all routes of two plans: an omitted pair could be a route that became public. Of old routes of one kind, the first ones. */
@@ -137,7 +136,7 @@ class KindLimit<R extends PairedRoute> {
   readonly #paired = new Map<string, Set<R>>();
 
   /** Counts a pair with an old route. If the kind is complete, removes its routes from the set, and returns their number. */
-  count(route: R, members: BitSet, index: RouteIndex<R>): number {
+  count(route: R, members: RouteSet, index: RouteIndex<R>): number {
     const { kind } = route;
     if (kind === undefined) return 0;
     const paired = getOrCreate(this.#paired, kind, () => new Set<R>());
@@ -147,11 +146,11 @@ class KindLimit<R extends PairedRoute> {
   }
 
   /** Removes the routes of complete kinds from a set, except those that are paired. Returns the number of removed routes. */
-  removeComplete(members: BitSet, index: RouteIndex<R>): void {
+  removeComplete(members: RouteSet, index: RouteIndex<R>): void {
     if ([...this.#paired.values()].some(({ size }) => size >= MAX_OF_KIND)) this.#remove(members, index);
   }
 
-  #remove(members: BitSet, index: RouteIndex<R>): number {
+  #remove(members: RouteSet, index: RouteIndex<R>): number {
     let removed = 0;
     for (const member of members) {
       const route = index.routes[member] as R;
@@ -170,7 +169,7 @@ function keyOf({ from, to }: RoutePair): string {
 
 /** Removes the routes that lose all their common paths with the pattern to a route that precedes them. */
 function removeLosers<R extends PairedRoute>(
-  members: BitSet,
+  members: RouteSet,
   winner: R,
   pattern: Pattern,
   { patterns }: RouteIndex<R>,

@@ -3,7 +3,7 @@ import type { Plan } from '../../engine/plan/plan.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
 import { runToEnd, type SlicedWork } from '../../engine/plan/sliced-work.ts';
 import { editSteps, isNear } from '../../engine/problem/did-you-mean.ts';
-import { patternIn } from '../../engine/routing/path-reader.ts';
+import { foldLiteral } from '../../engine/routing/path-folding.ts';
 import type { Pattern } from '../../engine/routing/pattern.ts';
 import { createRouter } from '../../engine/routing/router.ts';
 import type { SkipReason } from './explanation.ts';
@@ -44,7 +44,7 @@ export function* findSkippedRoutes(plan: Plan, method: string, path: string, win
       .flatMap((one) => plan.router.readings(one) ?? [])
       .map(({ path: read, form }) => ({ segments: segmentsOf(read), form }));
     const stricter = yield* findRoute(others, (other) => {
-      const folded = patternIn('folded', other.pattern);
+      const folded = other.pattern.map(foldLiteral);
       const isPossible =
         mayMatch(other.pattern, segments) ||
         readings.some((one) => mayMatch(one.form === 'folded' ? folded : other.pattern, one.segments));

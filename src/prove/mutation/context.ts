@@ -8,7 +8,7 @@ import { bundleSchemas } from '../../engine/schema/schema-bundle.ts';
 import { typesAt } from '../../engine/schema/schema-walk.ts';
 import { createSchemaValidators } from '../../engine/schema/value-validator.ts';
 import { ANY_ROLE, tokenEntries } from '../../engine/tokens/token-entries.ts';
-import { createParameterValidator } from '../../engine/validation/parameter-value.ts';
+import { createParameterValidator } from '../../engine/validation/request-rules.ts';
 import { type ComparedSchema, compareSchemas } from '../schema-comparison/compare-schemas.ts';
 import type { TestFile } from '../testing/test-file.generated.ts';
 import { withValue } from './edits.ts';

@@ -1,9 +1,7 @@
 import { compilePointer, nestValue } from '../../engine/json-pointer.ts';
 import type { Auth, Manifest, Role } from '../../engine/manifest/manifest.generated.ts';
 import { isMap } from '../../engine/schema/schema-walk.ts';
-import { rolesIn } from '../../engine/tokens/auth.ts';
-import { claimHeadersOf } from '../../engine/tokens/forwarded-claims.ts';
-import { ANY_ROLE, type TokenEntry, tokenEntries } from '../../engine/tokens/token-entries.ts';
+import { ANY_ROLE, claimHeadersOf, rolesIn, type TokenEntry, tokenEntries } from '../../engine/tokens/token-entries.ts';
 import type { CallerClaims } from './stub-verifier.ts';
 
 /** Returns the token method of a caller: the named one, or the first one that allows the role, or the first one. */

@@ -1,12 +1,11 @@
 import { getOrCreate } from '../../engine/get-or-create.ts';
 import { runToEnd } from '../../engine/plan/sliced-work.ts';
 import { foldLiteral, isAlreadyFolded } from '../../engine/routing/path-folding.ts';
-import { type LiteralForm, patternIn } from '../../engine/routing/path-reader.ts';
 import { intersect, type Pattern } from '../../engine/routing/pattern.ts';
 import { RouteIndex } from '../../engine/routing/route-index.ts';
 import { isStricter, routingKey } from '../../engine/routing/router.ts';
 import type { DiffRoute, DiffSide } from '../diff/side.ts';
-import type { OpenedRegion, Region, RegionSearch } from './regions.ts';
+import { type OpenedRegion, type PatternForm, patternIn, type Region, type RegionSearch } from './regions.ts';
 
 /** The pairs of regions of one kind that are tried. */
 const MAX_TRIES = 20_000;
@@ -68,7 +67,7 @@ function createKey(): (region: Region) => string {
 function* findInKind(
   regions: readonly Region[],
   readings: readonly Region[],
-  form: LiteralForm,
+  form: PatternForm,
   unknown: string,
 ): Generator<OpenedRegion> {
   let tries = 0;
@@ -121,7 +120,7 @@ const textOf = (segment: Pattern[number] | undefined, other: string) =>
   segment?.kind === 'literal' ? segment.text : other;
 
 /** True if servers may read a path of a region like that. */
-function canBeRead(region: Region, reading: Region, form: LiteralForm): boolean {
+function canBeRead(region: Region, reading: Region, form: PatternForm): boolean {
   const pattern = commonPattern(region);
   const free = freePosition(region);
   const texts = textsOf(reading);

@@ -2,10 +2,10 @@ import { foremost, wonPaths } from '../../check/lint/won-paths.ts';
 import { getOrCreate } from '../../engine/get-or-create.ts';
 import { HTTP_METHODS, sortMethods } from '../../engine/http1/http-methods.ts';
 import { runToEnd } from '../../engine/plan/sliced-work.ts';
-import { isAlreadyFolded } from '../../engine/routing/path-folding.ts';
-import { type LiteralForm, patternIn } from '../../engine/routing/path-reader.ts';
+import { foldLiteral, isAlreadyFolded } from '../../engine/routing/path-folding.ts';
 import { intersect, literalPattern, type Pattern } from '../../engine/routing/pattern.ts';
 import { type PatternRoute, RouteIndex, SamplePaths } from '../../engine/routing/route-index.ts';
+import type { Router } from '../../engine/routing/router.ts';
 import { findChangedIds } from '../diff/route-pairing.ts';
 import type { DiffRoute, DiffSide } from '../diff/side.ts';
 
@@ -46,7 +46,9 @@ export interface Divider {
   readonly methods: readonly string[];
 }
 
-type Form = 'sent' | LiteralForm;
+/** The literals with which servers compare a path: folded, or as they are written. */
+export type PatternForm = Router['forms'][number];
+type Form = 'sent' | PatternForm;
 
 /** More regions are not searched: thousands of routes that changed and cross each other have millions. */
 const MAX_REGIONS = 1_000_000;
@@ -137,7 +139,7 @@ function sentView(side: DiffSide): View {
   };
 }
 
-function readView({ side, index: sent }: View, form: LiteralForm): View {
+function readView({ side, index: sent }: View, form: PatternForm): View {
   const isFolded = form === 'written' || side.routes.every(({ pattern }) => pattern.every(isAlreadyFolded));
   const folded = () => indexOf(side.routes.map(({ route, pattern }) => ({ route, pattern: patternIn(form, pattern) })));
   const index = isFolded ? sent : folded();
@@ -146,6 +148,11 @@ function readView({ side, index: sent }: View, form: LiteralForm): View {
     return { route: route && side.routeById.get(route.id), isServed: true };
   };
   return { side, index, matchOf };
+}
+
+/** Returns the pattern with which servers compare a reading. */
+export function patternIn(form: PatternForm, pattern: Pattern): Pattern {
+  return form === 'written' ? pattern : pattern.map(foldLiteral);
 }
 
 function indexOf(routes: readonly PatternRoute[]): RouteIndex {

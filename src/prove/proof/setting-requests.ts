@@ -1,5 +1,5 @@
 import { nestValue } from '../../engine/json-pointer.ts';
-import { claimHeadersOf } from '../../engine/tokens/forwarded-claims.ts';
+import { claimHeadersOf } from '../../engine/tokens/token-entries.ts';
 import type { DiffContext, DiffFinding, DiffRequest, MatchedRoutePair } from '../diff/difference.ts';
 import { matchedRoutes } from '../diff/matched-routes.ts';
 import { addressOnlyIn, addressRanges } from '../diff/settings/address-ranges.ts';

@@ -1,8 +1,7 @@
 import type { Jwt } from '../../engine/manifest/manifest.generated.ts';
 import { durationMs } from '../../engine/manifest/units.ts';
 import type { Path } from '../../engine/problem/finding.ts';
-import { unsignedTokenError } from '../../engine/tokens/auth.ts';
-import { acceptedEntries, type TokenEntry } from '../../engine/tokens/token-entries.ts';
+import { acceptedEntries, type TokenEntry, unsignedTokenError } from '../../engine/tokens/token-entries.ts';
 import { pairMethods } from '../diff/comparisons/token-comparisons.ts';
 import type { DiffContext, DiffRequest, MatchedRoutePair } from '../diff/difference.ts';
 import { matchedRoutes } from '../diff/matched-routes.ts';

@@ -1,13 +1,12 @@
 import type { Exchange } from '../../engine/gateway/exchange.ts';
 import { PlannedRequest } from '../../engine/gateway/request/planned-request.ts';
 import type { RequestTarget } from '../../engine/gateway/request/request-head.ts';
-import { Refusal } from '../../engine/gateway/response/refusal.ts';
+import { Refusal, type TokenErrorCode } from '../../engine/gateway/response/refusal.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
 import type { RateLimitStage, RouteRateLimits } from '../../engine/rate-limits/rate-limit.ts';
-import type { TokenErrorCode } from '../../engine/token-errors.ts';
 import type { Auth, Principal, Verifier } from '../../engine/tokens/verifier.ts';
-import type { BodyRule, CancellablePromise, ValidationResult } from '../../engine/validation/body-rule.ts';
+import type { BodyRule, CancellablePromise, ValidationResult } from '../../engine/validation/request-rules.ts';
 import { UnknownFact } from '../outcome.ts';
 import type { CandidateLimits, CountedCandidate } from './candidate-limits.ts';
 import type { PlanPair } from './plan-pair.ts';

@@ -1,8 +1,7 @@
 import type { Exchange } from '../../engine/gateway/exchange.ts';
 import { GrowingBuffer } from '../../engine/http1/growing-buffer.ts';
-import { BufferParts, bytesOf } from '../../engine/shared-memory/buffer-parts.ts';
+import { BufferParts, bytesOf, WorkerCounter, workerCounterMemory } from '../../engine/shared-memory/buffer-parts.ts';
 import type { WorkerContext, WorkerPlace } from '../../engine/shared-memory/worker-context.ts';
-import { WorkerCounter, workerCounterMemory } from '../../engine/shared-memory/worker-counter.ts';
 
 /** The numbers of a comparison that all workers share. They are 0 at first. */
 export class SharedComparison {

@@ -1,5 +1,5 @@
+import { TOKEN_ERRORS } from '../../engine/gateway/response/refusal.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
-import { TOKEN_ERRORS } from '../../engine/token-errors.ts';
 import { madeRequest } from '../../prove/mutation/base-requests.ts';
 import { withKey } from '../../prove/mutation/limited-requests.ts';
 import type { MutationContext, Probe, TestedRoute } from '../../prove/mutation/mutant.ts';

@@ -4,7 +4,6 @@ import { Refusal, type RefusalCode } from '../../engine/gateway/response/refusal
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
 import type { RateLimitStage } from '../../engine/rate-limits/rate-limit.ts';
-import type { ForwardedClaims } from '../../engine/tokens/forwarded-claims.ts';
 import type { Auth } from '../../engine/tokens/verifier.ts';
 import { UnknownFact, type UnknownReason } from '../outcome.ts';
 import { checkRole, checkToken, type LoggedCaller } from './check-caller.ts';
@@ -139,7 +138,7 @@ export class LoggedSteps implements RequestSteps<LoggedCaller> {
     };
   }
 
-  authorize(auth: Auth, caller: LoggedCaller, claims: ForwardedClaims | undefined): void {
+  authorize(auth: Auth, caller: LoggedCaller, claims: Route['claims']): void {
     this.#require(checkRole(auth, caller, this.#facts.loggedPlan.auth), 'role_not_allowed');
     if (claims === undefined || claims.headers.length === 0) return;
     const isEqual = this.#facts.logged?.route.claims?.key === claims.key;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createSchemaValidators } from '../../../src/engine/schema/value-validator.ts';
-import { validateJson } from '../../../src/engine/validation/body-rule.ts';
+import { validateJson } from '../../../src/engine/validation/request-rules.ts';
 
 const PATH = ['schemas', 'A'];
 const validate = (schema: object, text: string) =>

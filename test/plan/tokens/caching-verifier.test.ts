@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { TokenErrorCode } from '../../../src/engine/token-errors.ts';
+import type { TokenErrorCode } from '../../../src/engine/gateway/response/refusal.ts';
 import { CachingVerifier } from '../../../src/engine/tokens/caching-verifier.ts';
 import type { KeySource, VerifiedToken } from '../../../src/engine/tokens/token-method.ts';
 import type { Principal, Verifier } from '../../../src/engine/tokens/verifier.ts';

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { TokenErrorCode } from '../../../src/engine/token-errors.ts';
+import type { TokenErrorCode } from '../../../src/engine/gateway/response/refusal.ts';
 import type { Verifier } from '../../../src/engine/tokens/verifier.ts';
 import { startUpstream, type Upstream } from '../../support/upstream.ts';
 import { verifierFor } from './keys.ts';

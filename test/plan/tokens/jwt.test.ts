@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import type { TokenErrorCode } from '../../../src/engine/gateway/response/refusal.ts';
 import { load } from '../../../src/engine/load.ts';
-import type { TokenErrorCode } from '../../../src/engine/token-errors.ts';
 import type { VerificationResult } from '../../../src/engine/tokens/verifier.ts';
 import { AUDIENCE, ISSUER, startIssuer } from '../../support/issuer.ts';
 import { claims, ecKey, encode, keyFile, rsaKey, seconds, startKeysServer, tokenOf, verifierOf } from './keys.ts';

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { TokenErrorCode } from '../../../src/engine/token-errors.ts';
+import type { TokenErrorCode } from '../../../src/engine/gateway/response/refusal.ts';
 import type { Verifier } from '../../../src/engine/tokens/verifier.ts';
 import { AUDIENCE, ISSUER } from '../../support/issuer.ts';
 import { eventually } from '../../support/site.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { TokenErrorCode } from '../../../src/engine/token-errors.ts';
+import type { TokenErrorCode } from '../../../src/engine/gateway/response/refusal.ts';
 import { startUpstream } from '../../support/upstream.ts';
 import { type Identity, outcomeOf, sendJson, startIdentity, userinfoOf } from './identity-service.ts';
 import { seconds } from './keys.ts';

@@ -1,9 +1,9 @@
 import { getOrCreate } from '../../../engine/get-or-create.ts';
 import { sortMethods } from '../../../engine/http1/http-methods.ts';
 import type { RouteWitness } from '../../../engine/problem/finding.ts';
-import { BitSet } from '../../../engine/routing/bit-set.ts';
 import { foldLiteral } from '../../../engine/routing/path-folding.ts';
 import { intersect, patternKey } from '../../../engine/routing/pattern.ts';
+import type { RouteSet } from '../../../engine/routing/route-index.ts';
 import { isStricter } from '../../../engine/routing/router.ts';
 import type { LintContext, LintRoute } from '../lint-context.ts';
 import { findingAt, rulesOf } from '../rule.ts';
@@ -146,11 +146,11 @@ export const OVERLAPPING_ROUTE_RULES = rulesOf('routes', {
 });
 
 /** Yields each route with earlier ones that handle common requests differently, if each of the two has paths that the other lacks. */
-function* crossingRoutes({ routes, routeIndex }: LintContext): Generator<[LintRoute, BitSet]> {
+function* crossingRoutes({ routes, routeIndex }: LintContext): Generator<[LintRoute, RouteSet]> {
   const { patterns } = routeIndex;
-  const createSet = () => BitSet.empty(routes.length);
-  const byAccess = new Map<string, BitSet>();
-  const byEffect = new Map<string, BitSet>();
+  const createSet = () => routeIndex.select(() => false);
+  const byAccess = new Map<string, RouteSet>();
+  const byEffect = new Map<string, RouteSet>();
   for (const [index, lintRoute] of routes.entries()) {
     const { pattern, route, entry } = lintRoute;
     const sameAccess = getOrCreate(byAccess, entry.access, createSet);

@@ -1,6 +1,6 @@
 import { foldHeaderName, forgeableHeader } from '../../../engine/header-names.ts';
 import type { Route } from '../../../engine/plan/route-definition.ts';
-import { BitSet } from '../../../engine/routing/bit-set.ts';
+import type { RouteSet } from '../../../engine/routing/route-index.ts';
 import { isStricter } from '../../../engine/routing/router.ts';
 import type { LintContext, LintRoute } from '../lint-context.ts';
 import type { LostRequest } from '../lost-requests.ts';
@@ -103,19 +103,17 @@ export const PUBLIC_ROUTE_RULES = rulesOf('routes', {
     level: ['warning', 'minimal'],
     rationale:
       'If a route does not accept the method of a request, a less specific route may: a path that is protected for GET can be public for POST.',
-    *find({ routes, routeIndex, witnessSearch }) {
+    *find({ plan, routes, routeIndex, witnessSearch }) {
       const { patterns } = routeIndex;
       const unreported = routeIndex.select(({ entry }) => entry.access === 'protected');
       const byUpstream = new Map(
-        Map.groupBy(routes.keys(), (index) => routes[index]?.route.upstream)
-          .entries()
-          .map(([upstream, indexes]) => [upstream, BitSet.of(routes.length, indexes)]),
+        plan.upstreams.map((upstream) => [upstream, routeIndex.select(({ route }) => route.upstream === upstream)]),
       );
       for (const publicRoute of routes) {
         const { pattern, route, entry } = publicRoute;
-        const upstream = byUpstream.get(route.upstream);
-        if (entry.access === 'protected' || route.upstream === undefined || upstream === undefined) continue;
-        const overlapping = patterns.overlapping(pattern, unreported.copy().intersect(upstream));
+        const sameUpstream = route.upstream && byUpstream.get(route.upstream);
+        if (entry.access === 'protected' || sameUpstream === undefined) continue;
+        const overlapping = patterns.overlapping(pattern, unreported.copy().intersect(sameUpstream));
         const open = overlapping.copy().subtract(patterns.containing(pattern, overlapping));
         for (const method of routeIndex.distinctMethods(route.methods.filter((name) => !HARMLESS.has(name)))) {
           const candidates = open.copy().subtract(routeIndex.withMethod(method));
@@ -166,7 +164,7 @@ const HARMLESS = new Set(['HEAD', 'OPTIONS']);
 /** Yields the protected routes that lose requests to a public one, unless its path is an exception within theirs. */
 function* lostRequests(
   publicRoute: LintRoute,
-  protectedRoutes: BitSet,
+  protectedRoutes: RouteSet,
   { routeIndex, witnessSearch }: LintContext,
 ): Generator<LostRequest<LintRoute>> {
   const { patterns } = routeIndex;

@@ -1,4 +1,4 @@
-import type { CancellablePromise, ValidationResult } from '../../validation/body-rule.ts';
+import type { CancellablePromise, ValidationResult } from '../../validation/request-rules.ts';
 import { gatewayBusy, type Refusal } from '../response/refusal.ts';
 import { ClientDisconnected } from '../upstream/upstream-error.ts';
 

@@ -5,7 +5,7 @@ import type { RateLimitStage, RouteRateLimits } from '../../rate-limits/rate-lim
 import type { AppliedLimit } from '../../rate-limits/rate-limiter.ts';
 import type { ForwardedClaims } from '../../tokens/forwarded-claims.ts';
 import type { Auth, Principal, VerificationResult } from '../../tokens/verifier.ts';
-import type { BodyRule } from '../../validation/body-rule.ts';
+import type { BodyRule } from '../../validation/request-rules.ts';
 import type { RequestSteps } from '../decide.ts';
 import { clientKey } from '../fairness/client-key.ts';
 import { isPreflight } from '../response/cors.ts';

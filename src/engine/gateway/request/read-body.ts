@@ -2,7 +2,7 @@ import type { BodySink, ClientRequest } from '../../http1/client-request.ts';
 import { GrowingBuffer } from '../../http1/growing-buffer.ts';
 import { BODYLESS_METHODS } from '../../http1/http-methods.ts';
 import { hasHeader, type RawHeaders } from '../../http1/raw-headers.ts';
-import type { BodyRule, ValidationResult } from '../../validation/body-rule.ts';
+import type { BodyRule, ValidationResult } from '../../validation/request-rules.ts';
 import { Refusal } from '../response/refusal.ts';
 import { awaitValidation, type WaitingExchange } from './await-validation.ts';
 import type { RequestHead } from './request-head.ts';

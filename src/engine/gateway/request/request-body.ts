@@ -1,6 +1,6 @@
 import { Upload } from '../../http1/upstream-request.ts';
 import type { Violation } from '../../schema/value-validator.ts';
-import type { StreamValidator } from '../../validation/body-rule.ts';
+import type { StreamValidator } from '../../validation/request-rules.ts';
 import type { ForwardedExchange } from '../exchange.ts';
 import { Refusal } from '../response/refusal.ts';
 import { ClientDisconnected } from '../upstream/upstream-error.ts';

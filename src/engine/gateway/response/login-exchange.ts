@@ -1,7 +1,6 @@
 import { GrowingBuffer } from '../../http1/growing-buffer.ts';
 import { getAllHeaders, isHeader, type RawHeaders, withoutHeaders } from '../../http1/raw-headers.ts';
 import type { ResponseHead } from '../../http1/upstream-request.ts';
-import type { TokenErrorCode } from '../../token-errors.ts';
 import type { LoginErrorCode, ResponseTokens } from '../../tokens/find-tokens.ts';
 import type { LoginRule } from '../../tokens/login.ts';
 import type { Auth, Issuers } from '../../tokens/verifier.ts';
@@ -11,6 +10,7 @@ import type { LiveUpstream } from '../upstream/live-upstream.ts';
 import { forwardResponseHeaders } from '../upstream/proxy-headers.ts';
 import { UpstreamExchange } from '../upstream/upstream-exchange.ts';
 import { ContentDecodingError, decodeBody } from './decode-body.ts';
+import type { TokenErrorCode } from './refusal.ts';
 import { gatewayBusy, Refusal } from './refusal.ts';
 import { fail } from './refuse.ts';
 

@@ -1,7 +1,7 @@
 import type { BufferParts } from '../../shared-memory/buffer-parts.ts';
+import { WorkerCounter, workerCounterMemory } from '../../shared-memory/buffer-parts.ts';
 import { SharedLock } from '../../shared-memory/shared-lock.ts';
 import type { WorkerPlace } from '../../shared-memory/worker-context.ts';
-import { WorkerCounter, workerCounterMemory } from '../../shared-memory/worker-counter.ts';
 import { UsageByKey } from '../fairness/client-key.ts';
 
 /** The share of the budget that one client may use while more than half of the budget is in use. */

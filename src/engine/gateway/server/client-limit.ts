@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { type Log, ThrottledWarning } from '../../log/log.ts';
 import type { ServerSettings } from '../../settings/server.ts';
-import type { WorkerCounter } from '../../shared-memory/worker-counter.ts';
+import type { WorkerCounter } from '../../shared-memory/buffer-parts.ts';
 import { clientKey } from '../fairness/client-key.ts';
 import type { ClientRegistry, ClientServer } from './client-server.ts';
 import { type GatewayConnection, peerAddress, UNIX_PEER } from './gateway-connection.ts';

@@ -5,7 +5,7 @@ import type { CarrierSocket } from '../../http1/client-connection.ts';
 import type { ClientSocket, RequestHandler } from '../../http1/request-reader.ts';
 import type { ServerSettings } from '../../settings/server.ts';
 import type { ServerTls } from '../../settings/tls.ts';
-import type { WorkerCounter } from '../../shared-memory/worker-counter.ts';
+import type { WorkerCounter } from '../../shared-memory/buffer-parts.ts';
 import { GatewayConnection } from './gateway-connection.ts';
 
 /** Loads the TLS library only for plans with a certificate: it takes 6 MB. */

@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import { HTTP_METHODS } from '../../http1/http-methods.ts';
 import { BufferParts, bytesOf } from '../../shared-memory/buffer-parts.ts';
 import type { WorkerContext } from '../../shared-memory/worker-context.ts';
-import { TOKEN_ERRORS } from '../../token-errors.ts';
-import { REFUSALS, type RefusalCode } from '../response/refusal.ts';
+import { REFUSALS, type RefusalCode, TOKEN_ERRORS } from '../response/refusal.ts';
 
 /** The id for requests that matched no route, and for routes without an upstream. It is not valid in a manifest. */
 export const NO_ROUTE = '(none)';

@@ -1,5 +1,6 @@
 import { unescapePointerStep } from '../../json-pointer.ts';
 import type { Route } from '../../plan/route-definition.ts';
+import type { PlannedRequest } from '../request/planned-request.ts';
 import type { Refusal, RefusalCode } from '../response/refusal.ts';
 
 /** The facts about a request that a replay needs beside its path. They have no token, claim, value or body. */
@@ -86,4 +87,34 @@ export function reportedViolationOf({ code, pointers, limit }: Refusal, route: R
       .map((step) => (isSafe(step) ? step : '*'))
       .join('/');
   return { code, pointers: pointers.map(redact), ...(limit !== undefined && { limit }) };
+}
+
+/** The trace that a request belongs to (W3C Trace Context, level 1). */
+export interface RequestTrace {
+  /** 32 hex digits. */
+  readonly id: string;
+  /** True if the client sent the trace id. Only then does the client's `tracestate` belong to the trace. */
+  readonly isContinued: boolean;
+  /** Two hex digits, for a trace without spans. */
+  readonly flags?: string;
+  /** Begins the span of the upstream request. Returns the `traceparent` for the upstream, with this span as the parent. */
+  readonly traceparentFor?: (method: string, upstreamId: string) => string;
+  /** Ends the recording of spans with the outcome of the request. */
+  readonly end?: (record: RequestRecord) => void;
+}
+
+/** The trace of a client, from its `traceparent`. */
+export interface TraceParent {
+  readonly traceId: string;
+  readonly spanId: string;
+  /** Two hex digits. */
+  readonly flags: string;
+}
+
+/** Records spans. Without a tracer, the gateway passes traces on. */
+export interface RequestTracer {
+  /** @param parent `undefined` for a new trace, which is sampled */
+  begin(request: PlannedRequest, parent: TraceParent | undefined): RequestTrace;
+  /** Exports the recorded spans before the process exits. Never rejects. */
+  flush(): Promise<void>;
 }

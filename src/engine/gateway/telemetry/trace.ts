@@ -1,36 +1,6 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import type { PlannedRequest } from '../request/planned-request.ts';
-import type { RequestRecord } from './request-record.ts';
-
-/** The trace that a request belongs to (W3C Trace Context, level 1). */
-export interface RequestTrace {
-  /** 32 hex digits. */
-  readonly id: string;
-  /** True if the client sent the trace id. Only then does the client's `tracestate` belong to the trace. */
-  readonly isContinued: boolean;
-  /** Two hex digits, for a trace without spans. */
-  readonly flags?: string;
-  /** Begins the span of the upstream request. Returns the `traceparent` for the upstream, with this span as the parent. */
-  readonly traceparentFor?: (method: string, upstreamId: string) => string;
-  /** Ends the recording of spans with the outcome of the request. */
-  readonly end?: (record: RequestRecord) => void;
-}
-
-/** The trace of a client, from its `traceparent`. */
-export interface TraceParent {
-  readonly traceId: string;
-  readonly spanId: string;
-  /** Two hex digits. */
-  readonly flags: string;
-}
-
-/** Records spans. Without a tracer, the gateway passes traces on. */
-export interface RequestTracer {
-  /** @param parent `undefined` for a new trace, which is sampled */
-  begin(request: PlannedRequest, parent: TraceParent | undefined): RequestTrace;
-  /** Exports the recorded spans before the process exits. Never rejects. */
-  flush(): Promise<void>;
-}
+import type { RequestTrace, RequestTracer, TraceParent } from './request-record.ts';
 
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const ALL_ZEROS = /^0+$/;

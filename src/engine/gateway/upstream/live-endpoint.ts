@@ -5,9 +5,9 @@ import { type ConnectionBudget, ConnectionPool } from '../../http1/connection-po
 import { createDial, hostHeaderOf, hostOf } from '../../http1/dial.ts';
 import type { Log } from '../../log/log.ts';
 import type { Endpoint, Upstream } from '../../settings/upstream-definition.ts';
+import { WorkerCounter } from '../../shared-memory/buffer-parts.ts';
 import { SharedText } from '../../shared-memory/shared-text.ts';
 import type { WorkerContext } from '../../shared-memory/worker-context.ts';
-import { WorkerCounter } from '../../shared-memory/worker-counter.ts';
 import { type BreakerState, CircuitBreaker } from '../circuit-breaker/circuit-breaker.ts';
 import { HealthCheck } from './health-check.ts';
 import { ObservedHealth } from './observed-health.ts';

@@ -1,9 +1,8 @@
 import { WaitingRequests } from '../../http1/connection-limit.ts';
 import type { UpstreamConnection } from '../../http1/upstream-connection.ts';
 import type { Upstream } from '../../settings/upstream-definition.ts';
-import { BufferParts } from '../../shared-memory/buffer-parts.ts';
+import { BufferParts, WorkerCounter } from '../../shared-memory/buffer-parts.ts';
 import type { SharedMemory } from '../../shared-memory/worker-context.ts';
-import { WorkerCounter } from '../../shared-memory/worker-counter.ts';
 import { Refusal } from '../response/refusal.ts';
 import { type EndpointEvent, type EndpointOwner, LiveEndpoint, type UpstreamContext } from './live-endpoint.ts';
 import { type QueueEntry, RequestQueue } from './request-queue.ts';

@@ -5,7 +5,8 @@ import type { HeaderRules } from '../../settings/header-rules.ts';
 import type { Exchange, ForwardedExchange } from '../exchange.ts';
 import { withPublicPaths } from '../response/public-paths.ts';
 import { UNIX_PEER } from '../server/gateway-connection.ts';
-import { type RequestTrace, traceparentFor } from '../telemetry/trace.ts';
+import type { RequestTrace } from '../telemetry/request-record.ts';
+import { traceparentFor } from '../telemetry/trace.ts';
 
 /** Headers for one connection only: each hop removes them (RFC 9110 section 7.6.1). */
 const HOP_BY_HOP = new Set([

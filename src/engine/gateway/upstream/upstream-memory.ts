@@ -1,8 +1,12 @@
 import { connectionLimitMemory, waitingMemory } from '../../http1/connection-limit.ts';
 import type { Upstream } from '../../settings/upstream-definition.ts';
-import { type BufferDefinition, type BufferParts, bytesOf } from '../../shared-memory/buffer-parts.ts';
+import {
+  type BufferDefinition,
+  type BufferParts,
+  bytesOf,
+  workerCounterMemory,
+} from '../../shared-memory/buffer-parts.ts';
 import { textMemory } from '../../shared-memory/shared-text.ts';
-import { workerCounterMemory } from '../../shared-memory/worker-counter.ts';
 import { breakerMemory } from '../circuit-breaker/circuit-breaker.ts';
 import { healthCheckMemory } from './health-check.ts';
 import { observedHealthMemory } from './observed-health.ts';

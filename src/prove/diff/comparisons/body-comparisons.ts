@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { getOrCreate } from '../../../engine/get-or-create.ts';
 import { sizeBytes } from '../../../engine/manifest/units.ts';
-import { validateJson } from '../../../engine/validation/body-rule.ts';
 import { isJsonType, mediaTypeMatcher } from '../../../engine/validation/media-type.ts';
+import { validateJson } from '../../../engine/validation/request-rules.ts';
 import {
   areEqualSchemas,
   type ComparedSchema,

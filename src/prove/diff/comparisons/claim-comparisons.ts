@@ -1,5 +1,5 @@
 import { foldHeaderName } from '../../../engine/header-names.ts';
-import { claimHeadersOf } from '../../../engine/tokens/forwarded-claims.ts';
+import { claimHeadersOf } from '../../../engine/tokens/token-entries.ts';
 import type { Comparison } from '../difference.ts';
 import { findingAtKey, matchedRoutes } from '../matched-routes.ts';
 import type { DiffSide } from '../side.ts';

@@ -8,8 +8,7 @@ import { durationMs, sizeBytes, timerMs } from '../../../engine/manifest/units.t
 import type { Plan } from '../../../engine/plan/plan.ts';
 import type { Path } from '../../../engine/problem/finding.ts';
 import { isMap } from '../../../engine/schema/schema-walk.ts';
-import { parseAddress } from '../../../engine/settings/address.ts';
-import { listenerOf } from '../../../engine/settings/listen.ts';
+import { listenerOf, parseAddress } from '../../../engine/settings/address.ts';
 import { addressRanges } from './address-ranges.ts';
 
 /** Returns the manifest in one form: the admin API as a map, and the circuit breaker of each upstream, by default or not. */

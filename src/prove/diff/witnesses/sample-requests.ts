@@ -2,7 +2,7 @@ import { readRequestTarget } from '../../../engine/gateway/request/request-head.
 import { foldHeaderName } from '../../../engine/header-names.ts';
 import type { Path } from '../../../engine/problem/finding.ts';
 import { typesAt } from '../../../engine/schema/schema-walk.ts';
-import { createParameterValidator } from '../../../engine/validation/parameter-value.ts';
+import { createParameterValidator } from '../../../engine/validation/request-rules.ts';
 import { PARAMETER_KINDS, type ParameterKind, parameterTexts } from '../../schema-comparison/parameter-texts.ts';
 import type { DiffRequest, MatchedRoutePair } from '../difference.ts';
 import { bothReceive } from '../matched-routes.ts';

@@ -3,11 +3,11 @@ import type { Path } from '../problem/finding.ts';
 import { withinBudget } from '../schema/cost-budget.ts';
 import type { SchemaRoot } from '../schema/schema-bundle.ts';
 import type { ValueValidator, Violation } from '../schema/value-validator.ts';
-import { hasInexactNumber, parseInexactNumbers } from './inexact-numbers.ts';
+import { hasInexactNumber, inexactScalar, parseInexactNumbers } from './inexact-numbers.ts';
 import type { MediaTypes } from './media-type.ts';
 import { parseStrictJson } from './strict-json.ts';
 import { ValidationPool } from './validation-pool.ts';
-import type { ValidationJobResult } from './validation-thread.ts';
+import type { SentParameters, ValidationJobResult } from './validation-thread.ts';
 
 export interface BodyRule {
   /** A longer body is refused as soon as its length is known. */
@@ -70,3 +70,42 @@ export function validateJson(validateValue: ValueValidator, bytes: Buffer): read
   const { value: holder, inexact } = parseInexactNumbers(bytes.toString());
   return validateValue(holder, bytes.length, inexact);
 }
+
+/** Validates one decoded value of a parameter; its violations have the `pointer`. */
+export type ParameterValidator = (text: string, pointer: string) => readonly Violation[];
+
+/** Validates the parameters of a request. */
+export type ParametersCheck = (...parameters: SentParameters) => readonly Violation[];
+
+/** RFC 8259 section 6: every server reads these as the same number. */
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+const INTEGER = /^-?(?:0|[1-9]\d*)$/;
+
+interface ParameterSchema {
+  readonly validate: ValueValidator;
+  readonly types: ReadonlySet<string>;
+}
+
+/**
+ * Creates the validator of a parameter. A parameter is a string, and is parsed as a number or a boolean only if its schema
+ * has that type, and only for validation: the gateway forwards the original text. `0x10`, `+1` and `007` are not numbers
+ * here, and `1e2` is not an integer, because servers read them differently.
+ */
+export function createParameterValidator({ validate, types }: ParameterSchema): ParameterValidator {
+  return (text, pointer) => {
+    const value = parseValue(text, types);
+    const mayBeText = value !== text && types.has('string');
+    const violations = validate(value, text.length, typeof value === 'number' ? inexactScalar(text) : undefined);
+    if (violations.length === 0 || (mayBeText && validate(text, text.length).length === 0)) return [];
+    return violations.map((violation) => ({ ...violation, pointer }));
+  };
+}
+
+function parseValue(text: string, types: ReadonlySet<string>): string | number | boolean {
+  if (types.has('boolean') && (text === 'true' || text === 'false')) return text === 'true';
+  const grammar = types.has('number') ? NUMBER : types.has('integer') ? INTEGER : undefined;
+  return grammar?.test(text) && Number.isFinite(Number(text)) ? Number(text) : text;
+}
+
+/** Further violations are not reported. */
+export const MAX_VIOLATIONS = 20;
