@@ -83,7 +83,7 @@ const WINGS: Readonly<Record<string, readonly string[]>> = {
 const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   '@scalar/openapi-upgrader': ['src/openapi/import/openapi-document.ts'],
   yaml: [
-    ...['parse-tree', 'yaml-tokens', 'yaml-values'].map((name) => `src/engine/manifest/${name}.ts`),
+    ...['parse-tree', 'yaml-text', 'yaml-values'].map((name) => `src/engine/manifest/${name}.ts`),
     'src/openapi/import/write-routes.ts',
   ],
   'fastest-levenshtein': ['src/engine/problem/did-you-mean.ts'],

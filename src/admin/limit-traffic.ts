@@ -1,5 +1,5 @@
 import { getOrCreate } from '../engine/get-or-create.ts';
-import type { LimitCounts } from '../engine/rate-limits/limit-status.ts';
+import type { LimitCounts } from '../engine/rate-limits/rate-limit.ts';
 
 type Counts = ReadonlyMap<string, Readonly<LimitCounts>>;
 

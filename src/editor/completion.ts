@@ -1,6 +1,6 @@
 import { type CompletionItem, CompletionItemKind } from 'vscode-languageserver';
 import { parseText } from '../engine/manifest/document.ts';
-import { replaceScalar } from '../engine/manifest/write-yaml.ts';
+import { replaceScalar } from '../engine/manifest/yaml-text.ts';
 import { roleOf } from './file-links.ts';
 import { findDefinitions, KIND_LABELS, type NameKind, nameKindAt } from './names.ts';
 import type { Project } from './project.ts';

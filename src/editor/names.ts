@@ -1,5 +1,5 @@
 import type { ParsedText } from '../engine/manifest/document.ts';
-import { replaceScalar } from '../engine/manifest/write-yaml.ts';
+import { replaceScalar } from '../engine/manifest/yaml-text.ts';
 import type { Path } from '../engine/problem/finding.ts';
 import type { TextEdit } from '../engine/problem/problem.ts';
 import { referencePath } from '../engine/schema/schema-walk.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { LimitHistories } from '../../src/admin/limit-traffic.ts';
-import { copyLimitCounts, type LimitCounts } from '../../src/engine/rate-limits/limit-status.ts';
+import { copyLimitCounts, type LimitCounts } from '../../src/engine/rate-limits/rate-limit.ts';
 
 const ID = 'login';
 /** The number of intervals of half a minute in an hour. */

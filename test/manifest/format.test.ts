@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { formatText, formatYaml } from '../../src/check/fmt/format-text.ts';
 import { load } from '../../src/engine/load.ts';
 import { parse } from '../../src/engine/manifest/document.ts';
-import { tokenize } from '../../src/engine/manifest/yaml-tokens.ts';
+import { tokenize } from '../../src/engine/manifest/yaml-text.ts';
 import { cpuMs } from '../support/cpu-time.ts';
 import { cases, IS_DEEP, runs } from '../support/runs.ts';
 import { untidy } from './untidy.ts';

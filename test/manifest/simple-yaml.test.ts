@@ -7,7 +7,7 @@ import { findTextError, parse } from '../../src/engine/manifest/document.ts';
 import { findLookAlikes } from '../../src/engine/manifest/look-alikes.ts';
 import { parseTree } from '../../src/engine/manifest/parse-tree.ts';
 import { readSimpleYaml } from '../../src/engine/manifest/simple-yaml/read-simple-yaml.ts';
-import { commentsOf } from '../../src/engine/manifest/yaml-tokens.ts';
+import { commentsOf } from '../../src/engine/manifest/yaml-text.ts';
 import { readValues, type YamlValue } from '../../src/engine/manifest/yaml-values.ts';
 import '../support/seed.ts';
 import { anyCharacter } from '../support/any-character.ts';

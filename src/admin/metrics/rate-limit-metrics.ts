@@ -1,4 +1,4 @@
-import { type LimitCounts, STORE_FAILURES, type StoreFailureReason } from '../../engine/rate-limits/limit-status.ts';
+import { type LimitCounts, STORE_FAILURES, type StoreFailureReason } from '../../engine/rate-limits/rate-limit.ts';
 import type { AdminContext } from '../admin-endpoint.ts';
 import { type Metric, metricBy } from './metric.ts';
 

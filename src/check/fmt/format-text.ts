@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { parse } from '../../engine/manifest/document.ts';
 import type { Source } from '../../engine/manifest/source.ts';
-import { isIndicator, tokenize, type YamlToken } from '../../engine/manifest/yaml-tokens.ts';
+import { isIndicator, tokenize, type YamlToken } from '../../engine/manifest/yaml-text.ts';
 import { type Problem, toProblems } from '../../engine/problem/problem.ts';
 
 const INDENT = 2;

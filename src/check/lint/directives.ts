@@ -1,5 +1,5 @@
 import type { Document } from '../../engine/manifest/document.ts';
-import type { YamlComment } from '../../engine/manifest/yaml-tokens.ts';
+import type { YamlComment } from '../../engine/manifest/yaml-text.ts';
 import { suggestion } from '../../engine/problem/did-you-mean.ts';
 import type { Finding } from '../../engine/problem/finding.ts';
 import { type Rule, reportedRules } from './rule.ts';

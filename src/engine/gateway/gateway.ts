@@ -8,7 +8,7 @@ import { type Log, ThrottledWarning } from '../log/log.ts';
 import { assertTcpHandle } from '../node-internals/tcp-handle.ts';
 import type { Plan } from '../plan/plan.ts';
 import { limitBuffer } from '../rate-limits/limit-buffer.ts';
-import type { StoreStatus } from '../rate-limits/limit-status.ts';
+import type { StoreStatus } from '../rate-limits/rate-limit.ts';
 import { RateLimiter } from '../rate-limits/rate-limiter.ts';
 import type { ListenAddress } from '../settings/address.ts';
 import type { BufferDefinition } from '../shared-memory/buffer-parts.ts';

@@ -6,8 +6,7 @@ import { readSimpleYaml } from './simple-yaml/read-simple-yaml.ts';
 import { invalidByteOf, MAX_FILE_BYTES, type Source } from './source.ts';
 import { syntaxError } from './syntax-error.ts';
 import { ValuePositions } from './value-positions.ts';
-import { editOf } from './write-yaml.ts';
-import { commentAt, commentsOf, type YamlComment } from './yaml-tokens.ts';
+import { commentAt, commentsOf, editOf, type YamlComment } from './yaml-text.ts';
 import { readValues, type YamlValue } from './yaml-values.ts';
 
 /** A parsed manifest: plain values and their positions. */

@@ -1,6 +1,6 @@
 import type { Finding } from '../problem/finding.ts';
 import { syntaxError } from './syntax-error.ts';
-import { isIndicator, tokenize, type YamlToken } from './yaml-tokens.ts';
+import { isIndicator, tokenize, type YamlToken } from './yaml-text.ts';
 
 // Editors, chats and web pages replace spaces and punctuation with characters that look the same. To YAML they are letters, so
 // the key or the value around them changes its meaning.

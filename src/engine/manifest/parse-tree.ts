@@ -4,7 +4,7 @@ import { findLookAlikeNear } from './look-alikes.ts';
 import { misindentedLine } from './misindented-line.ts';
 import { syntaxError, syntaxMessage } from './syntax-error.ts';
 import type { OffsetRange } from './value-positions.ts';
-import { tokenize, type YamlToken } from './yaml-tokens.ts';
+import { tokenize, type YamlToken } from './yaml-text.ts';
 import { MAX_DEPTH } from './yaml-values.ts';
 
 const PARSER_OPTIONS = {

@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv';
 import { isLoopback } from '../dns/loopback.ts';
 import { fixDuration, fixSize } from './units.ts';
-import { formatFlow } from './write-yaml.ts';
+import { formatFlow } from './yaml-text.ts';
 
 /** A value that does not match the pattern of its schema. */
 interface InvalidText {

@@ -3,8 +3,8 @@ import { SharedLock } from '../shared-memory/shared-lock.ts';
 import type { WorkerPlace } from '../shared-memory/worker-context.ts';
 import { CounterSlots, OVERFLOW_PLACE, placeOf } from './counter-slots.ts';
 import { HASH_KEY_AT, MIN_SLOTS, SHARD_BYTES, SHARDS, SHARDS_AT } from './limit-buffer.ts';
-import { type LimitRows, limitRows } from './limit-status.ts';
 import { type PendingCounter, PendingRequests } from './pending-requests.ts';
+import { type LimitRows, limitRows } from './rate-limit.ts';
 
 /** The cells of a shard: its lock, its last level, and the last id of its counters. */
 const LOCK = 0;

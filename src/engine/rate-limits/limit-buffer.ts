@@ -1,5 +1,4 @@
 import { MAX_WORKERS } from '../shared-memory/worker-context.ts';
-import type { RateLimit } from './rate-limit.ts';
 
 /** A table grows one shard at a time: to move all counters at once would block the event loop. */
 export const SHARDS = 64;
@@ -35,6 +34,6 @@ export function limitBytes(shardSlots: number): number {
  * Returns the name and the size of the memory in which all workers count by a limit. Its size does not depend on the other limits. It
  * begins small and grows with the table: the kernel may refuse a process that reserves much more than it uses.
  */
-export function limitBuffer({ key }: Pick<RateLimit, 'key'>) {
+export function limitBuffer({ key }: { readonly key: string }) {
   return { name: `limits/${key}`, bytes: limitBytes(MIN_SLOTS), maxBytes: limitBytes(MAX_SLOTS / SHARDS) };
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { NameResolver } from '../dns/name-resolver.ts';
 import { type Log, ThrottledWarning } from '../log/log.ts';
 import type { CounterStore } from './compile-stores.ts';
-import type { StoreFailureReason, StoreState, StoreStatus } from './limit-status.ts';
+import type { StoreFailureReason, StoreState, StoreStatus } from './rate-limit.ts';
 import { inTime } from './redis/deadline.ts';
 import { runScript, type Script } from './redis/gcra-script.ts';
 import { openResponsive } from './redis/redis-connection.ts';

@@ -2,10 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { NameResolver } from '../dns/name-resolver.ts';
 import type { Log } from '../log/log.ts';
 import type { CounterStore } from './compile-stores.ts';
-import type { StoreStatus } from './limit-status.ts';
 import { LiveStore } from './live-store.ts';
 import type { LocalCounters } from './local-counters.ts';
-import type { RateLimit } from './rate-limit.ts';
+import type { RateLimit, StoreStatus } from './rate-limit.ts';
 import { loadRedis } from './redis/redis-link.ts';
 import { SharedCounters } from './shared-counters.ts';
 

@@ -1,9 +1,8 @@
 import { createSingleWorker, type WorkerContext } from '../shared-memory/worker-context.ts';
 import { CounterTable } from './counter-table.ts';
 import { limitBuffer, MAX_SLOTS } from './limit-buffer.ts';
-import type { LimitRows } from './limit-status.ts';
 import { NO_ENTRY } from './pending-requests.ts';
-import type { RateLimit } from './rate-limit.ts';
+import type { LimitRows, RateLimit } from './rate-limit.ts';
 
 /**
  * The result of counting one request by the generic cell rate algorithm (GCRA). A counter is one number, the theoretical arrival

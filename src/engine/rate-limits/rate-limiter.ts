@@ -1,7 +1,6 @@
 import type { NameResolver } from '../dns/name-resolver.ts';
 import { Refusal } from '../gateway/response/refusal.ts';
 import type { Log } from '../log/log.ts';
-import { type LimitCount, type LimitCounts, SharedLimitCounts, type StoreStatus } from './limit-status.ts';
 import { LiveStores } from './live-stores.ts';
 import {
   type CountedRequest,
@@ -10,7 +9,15 @@ import {
   LocalCounters,
   type StoreFailure,
 } from './local-counters.ts';
-import type { RateLimit, RateLimitFacts, RouteRateLimits } from './rate-limit.ts';
+import {
+  type LimitCount,
+  type LimitCounts,
+  type RateLimit,
+  type RateLimitFacts,
+  type RouteRateLimits,
+  SharedLimitCounts,
+  type StoreStatus,
+} from './rate-limit.ts';
 
 export interface AppliedLimit {
   readonly limit: RateLimit;

@@ -1,8 +1,7 @@
 import { createHmac } from 'node:crypto';
-import { STORE_FAILURES, type StoreFailureReason } from './limit-status.ts';
 import type { LiveStore } from './live-store.ts';
 import type { CountedRequest, Counters, LocalCounters, StoreFailure } from './local-counters.ts';
-import type { RateLimit } from './rate-limit.ts';
+import { type RateLimit, STORE_FAILURES, type StoreFailureReason } from './rate-limit.ts';
 import { COUNT, RELEASE } from './redis/gcra-script.ts';
 import { storeErrorOf } from './redis/store-error.ts';
 

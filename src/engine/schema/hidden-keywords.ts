@@ -1,7 +1,7 @@
 import type { Path } from '../problem/finding.ts';
 import type { Secrets } from '../problem/redaction.ts';
 import { INTERNAL_KEYWORDS } from './keywords.ts';
-import type { SchemaRoot } from './schema-bundle.ts';
+import type { SchemaRoot } from './schema-walk.ts';
 import { isDataKeyword, mapSchemas } from './schema-walk.ts';
 
 /**

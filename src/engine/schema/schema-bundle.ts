@@ -4,22 +4,15 @@ import { formatPointer, valueAt } from '../json-pointer.ts';
 import { type Document, parse } from '../manifest/document.ts';
 import type { Manifest } from '../manifest/manifest.generated.ts';
 import { describeFileError, type Environment, fileErrorCode, type Source } from '../manifest/source.ts';
+import { runToEnd } from '../plan/sliced-work.ts';
 import { errorAt, type Finding, type FindingLocation, type Path } from '../problem/finding.ts';
-import type { Secrets } from '../problem/redaction.ts';
-import { isMap, isSchema, mapSchemas, referencePath, referenceTo } from './schema-walk.ts';
+import { isMap, isSchema, mapSchemas, referencePath, referenceTo, type SchemaRoot } from './schema-walk.ts';
+import { createSchemaValidators } from './value-validator.ts';
 
 const RULE = 'body-schema';
 /** A symbolic link to a parent folder could create an endless chain of files. */
 const MAX_FILES = 200;
 const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]*:|^\/\//;
-
-/** All schemas of a manifest, and of the files that they refer to, in one value whose references stay inside of it. */
-export interface SchemaRoot {
-  readonly schemas: Manifest['schemas'];
-  readonly routes: Manifest['routes'];
-  /** By their paths relative to the manifest. */
-  readonly files: Readonly<Record<string, unknown>>;
-}
 
 /** The target and the location of a reference: both paths of the root. */
 interface Reference {
@@ -126,6 +119,12 @@ export function* bundleSchemas(manifest: Manifest, readFile: Environment['readFi
   }
 }
 
+/** Reads the schemas of a manifest that loads, and creates their validators. */
+export function readSchemas(manifest: Manifest, readFile: Environment['readFile']) {
+  const { root } = runToEnd(bundleSchemas(manifest, readFile, []));
+  return { root, validatorAt: createSchemaValidators(root).validatorAt };
+}
+
 /** True if some `$ref` may lead to a file. Most manifests have none, and copying thousands of schemas takes time. */
 function hasFileReference(holder: unknown, isFile: boolean): boolean {
   if (holder === null || typeof holder !== 'object') return false;
@@ -143,11 +142,6 @@ function hasFileReference(holder: unknown, isFile: boolean): boolean {
 /** True if a route has schemas: most have none, and there may be thousands of routes. */
 function hasSchemas(route: Manifest['routes'][number] | null): boolean {
   return [route?.body, route?.params, route?.query, route?.headers].some((holder) => holder !== undefined);
-}
-
-/** Removes values from the environment from the schemas of a root. */
-export function redactRoot({ schemas, routes, files }: SchemaRoot, { redactValue }: Secrets): SchemaRoot {
-  return { schemas: redactValue(schemas, ['schemas']), routes: redactValue(routes, ['routes']), files };
 }
 
 /** Returns a function that is true for names and values of the manifest. Others in a client's body may be anything, even a secret. */

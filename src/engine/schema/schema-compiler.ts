@@ -7,7 +7,7 @@ import type { Secrets } from '../problem/redaction.ts';
 import { circularReferenceFindings } from './circular-references.ts';
 import { withHiddenKeywords } from './hidden-keywords.ts';
 import { ignoredKeywordFindings } from './ignored-keywords.ts';
-import { bundleSchemas, redactRoot, type SchemaRoot } from './schema-bundle.ts';
+import { bundleSchemas } from './schema-bundle.ts';
 import { schemaFindings, unevaluatedFindings } from './schema-findings.ts';
 import { createRecursionCheck } from './schema-recursion.ts';
 import {
@@ -17,6 +17,7 @@ import {
   listedValuesAt,
   reachableSchemas,
   referencePath,
+  type SchemaRoot,
   schemasWithin,
   targetsIn,
   typesAt,
@@ -83,7 +84,7 @@ export function* createSchemaCompiler(
       return [errorAt(path, 'body-schema', `this JSON Schema does not compile: ${reasonOf(error)}`)];
     }
   };
-  const redactedRoot = redactRoot(root, secrets);
+  const redactedRoot = secrets.redactValue(root, []);
   const compiler: SchemaCompiler = {
     root: markedRoot,
     redactedRoot,

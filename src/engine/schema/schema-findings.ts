@@ -4,7 +4,7 @@ import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding
 import { patternError } from './ajv-validator.ts';
 import { type FormError, formErrors } from './keyword-form.ts';
 import { formOf, KNOWN_KEYWORDS } from './keywords.ts';
-import type { SchemaRoot } from './schema-bundle.ts';
+import type { SchemaRoot } from './schema-walk.ts';
 import { isMap, isSchema, type LocatedSchema, leadsToSchema, referencePath, schemasInPlace } from './schema-walk.ts';
 
 const RULE = 'body-schema';

@@ -3,7 +3,7 @@ import { getOrCreate } from '../get-or-create.ts';
 import { formatPointer, valueAt } from '../json-pointer.ts';
 import { errorAt, type Finding, type Path } from '../problem/finding.ts';
 import { keywordsWith } from './keywords.ts';
-import type { SchemaRoot } from './schema-bundle.ts';
+import type { SchemaRoot } from './schema-walk.ts';
 import { inPlaceSchemasOf, isMap, type LocatedSchema, targetsIn } from './schema-walk.ts';
 
 const MESSAGE =

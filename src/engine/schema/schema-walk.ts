@@ -1,7 +1,16 @@
 import { attempt } from '../attempt.ts';
 import { parsePointer, pointerStep, valueAt } from '../json-pointer.ts';
+import type { Manifest } from '../manifest/manifest.generated.ts';
 import type { Path } from '../problem/finding.ts';
 import { formOf, keywordsWith } from './keywords.ts';
+
+/** All schemas of a manifest, and of the files that they refer to, in one value whose references stay inside of it. */
+export interface SchemaRoot {
+  readonly schemas: Manifest['schemas'];
+  readonly routes: Manifest['routes'];
+  /** By their paths relative to the manifest. */
+  readonly files: Readonly<Record<string, unknown>>;
+}
 
 const DATA_KEYWORDS = new Set(keywordsWith({ isData: true }));
 const SCHEMA_MAPS = new Set(keywordsWith({ holds: 'map' }));

@@ -1,7 +1,7 @@
 import { truncatePointer } from '../json-pointer.ts';
 import type { Path } from '../problem/finding.ts';
 import { withinBudget } from '../schema/cost-budget.ts';
-import type { SchemaRoot } from '../schema/schema-bundle.ts';
+import type { SchemaRoot } from '../schema/schema-walk.ts';
 import type { ValueValidator, Violation } from '../schema/value-validator.ts';
 import { hasInexactNumber, inexactScalar, parseInexactNumbers } from './inexact-numbers.ts';
 import type { MediaTypes } from './media-type.ts';

@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Path } from '../problem/finding.ts';
-import type { SchemaRoot } from '../schema/schema-bundle.ts';
+import type { SchemaRoot } from '../schema/schema-walk.ts';
 import type { Violation } from '../schema/value-validator.ts';
 import type { LoginErrorCode, LoginResponse, ResponseTokens, TokenLocations } from '../tokens/find-tokens.ts';
 import type { FairQueueItem } from './fair-queue.ts';

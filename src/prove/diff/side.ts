@@ -2,10 +2,9 @@ import { valueAt } from '../../engine/json-pointer.ts';
 import type { PlannedManifest } from '../../engine/load.ts';
 import type { Manifest, RouteEntry } from '../../engine/manifest/manifest.generated.ts';
 import type { Environment } from '../../engine/manifest/source.ts';
-import { runToEnd } from '../../engine/plan/sliced-work.ts';
 import type { Path } from '../../engine/problem/finding.ts';
-import { bundleSchemas, redactRoot, type SchemaRoot } from '../../engine/schema/schema-bundle.ts';
-import { createSchemaValidators, type ValueValidator } from '../../engine/schema/value-validator.ts';
+import { readSchemas } from '../../engine/schema/schema-bundle.ts';
+import type { SchemaRoot } from '../../engine/schema/schema-walk.ts';
 import { type TokenEntry, tokenEntries } from '../../engine/tokens/token-entries.ts';
 import type { PairedRoute } from './route-pairing.ts';
 import { effectiveSettings, normalize, uniformManifest } from './settings/effective-settings.ts';
@@ -27,7 +26,7 @@ export interface DiffSide
   /** The redacted JSON Schemas, including those of other files. */
   readonly schemas: SchemaRoot;
   /** Returns a validator for the schema at a path of `schemas`. */
-  readonly validatorAt: (path: Path) => ValueValidator;
+  readonly validatorAt: ReturnType<typeof readSchemas>['validatorAt'];
 }
 
 /** A token method, with its values as they take effect. */
@@ -48,8 +47,7 @@ export function createDiffSide(planned: PlannedManifest, readFile: Environment['
   const manifest = uniformManifest(planned.manifest);
   const redacted = uniformManifest(secrets.redactValue(planned.manifest, []));
   const routeById = new Map<string, DiffRoute>();
-  const root = runToEnd(bundleSchemas(manifest, readFile, [])).root;
-  let validators: ReturnType<typeof createSchemaValidators> | undefined;
+  const { root, validatorAt } = readSchemas(manifest, readFile);
   const routes: DiffRoute[] = [];
   const side: DiffSide = {
     ...{ plan, manifest, document, secrets, redacted, routes, routeById },
@@ -58,11 +56,8 @@ export function createDiffSide(planned: PlannedManifest, readFile: Environment['
       ...method,
       effective: normalize(method.entry, ['auth', 'tokens', method.kind], readFile),
     })),
-    schemas: redactRoot(root, secrets),
-    validatorAt: (path) => {
-      validators ??= createSchemaValidators(root);
-      return validators.validatorAt(path);
-    },
+    schemas: secrets.redactValue(root, []),
+    validatorAt,
   };
   for (const [index, route] of plan.routes.entries()) {
     const entry = manifest.routes[index] as RouteEntry;

@@ -4,9 +4,8 @@ import type { Environment } from '../../engine/manifest/source.ts';
 import { runToEnd } from '../../engine/plan/sliced-work.ts';
 import type { Path } from '../../engine/problem/finding.ts';
 import { SamplePaths } from '../../engine/routing/route-index.ts';
-import { bundleSchemas } from '../../engine/schema/schema-bundle.ts';
+import { readSchemas } from '../../engine/schema/schema-bundle.ts';
 import { typesAt } from '../../engine/schema/schema-walk.ts';
-import { createSchemaValidators } from '../../engine/schema/value-validator.ts';
 import { ANY_ROLE, tokenEntries } from '../../engine/tokens/token-entries.ts';
 import { createParameterValidator } from '../../engine/validation/request-rules.ts';
 import { type ComparedSchema, compareSchemas } from '../schema-comparison/compare-schemas.ts';
@@ -15,7 +14,7 @@ import { withValue } from './edits.ts';
 import type { MutationContext, TestedRoute } from './mutant.ts';
 import { isPlainSegment } from './probes.ts';
 
-type SchemaSide = ReturnType<typeof schemaSide>;
+type SchemaSide = ReturnType<typeof readSchemas>;
 /** Returns a schema with its validation: of values, or of the texts of a parameter. */
 type SchemaReader = (side: SchemaSide, path: Path) => ComparedSchema;
 
@@ -32,9 +31,9 @@ export function createMutationContext(
     pattern: route.pattern,
   }));
   const samples = runToEnd(SamplePaths.create(routes.map(({ pattern }) => pattern)));
-  const original = schemaSide(manifest, readFile);
+  const original = readSchemas(manifest, readFile);
   const newValues = (path: Path, changed: Manifest, schemaAt: SchemaReader) =>
-    valuesBetween(schemaAt(original, path), schemaAt(schemaSide(changed, readFile), path));
+    valuesBetween(schemaAt(original, path), schemaAt(readSchemas(changed, readFile), path));
   const validValues = (path: Path, schemaAt: SchemaReader) => valuesBetween(NOTHING, schemaAt(original, path));
   const newTexts = (path: Path, changed: Manifest) => newValues(path, changed, parameterAt).map(String);
   const known = [ANY_ROLE, ...tokenEntries(manifest.auth).flatMap(({ allow }) => allow)];
@@ -54,11 +53,6 @@ export function createMutationContext(
     validTexts: (path) => validValues(path, parameterAt).map(String),
     invalidTexts: (path) => newTexts(path, withValue(manifest, path, {})),
   };
-}
-
-function schemaSide(manifest: Manifest, readFile: Environment['readFile']) {
-  const { root } = runToEnd(bundleSchemas(manifest, readFile, []));
-  return { root, validatorAt: createSchemaValidators(root).validatorAt };
 }
 
 function bodyAt({ root, validatorAt }: SchemaSide, path: Path): ComparedSchema {

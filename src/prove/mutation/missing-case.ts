@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { formatFlow } from '../../engine/manifest/write-yaml.ts';
+import { formatFlow } from '../../engine/manifest/yaml-text.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { OfflineOutcome } from '../offline/offline-gateway.ts';
 import { compareOutcome, problemOf, valuesOf } from '../testing/compare.ts';

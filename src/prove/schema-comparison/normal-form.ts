@@ -2,7 +2,7 @@ import { getOrCreate } from '../../engine/get-or-create.ts';
 import { canonicalJson, charge } from '../../engine/schema/cost-budget.ts';
 import { keywordsWith, SCHEMA_KEYWORDS } from '../../engine/schema/keywords.ts';
 import { containsNumber, NUMBER_FORMATS } from '../../engine/schema/own-keywords.ts';
-import type { SchemaRoot } from '../../engine/schema/schema-bundle.ts';
+import type { SchemaRoot } from '../../engine/schema/schema-walk.ts';
 import { isMap } from '../../engine/schema/schema-walk.ts';
 import { accepts, targetOf } from './evaluate-schema.ts';
 import { distinct, sortedByText } from './json-value.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { getOrCreate } from '../../engine/get-or-create.ts';
 import { valueAt } from '../../engine/json-pointer.ts';
 import type { Path } from '../../engine/problem/finding.ts';
-import type { SchemaRoot } from '../../engine/schema/schema-bundle.ts';
+import type { SchemaRoot } from '../../engine/schema/schema-walk.ts';
 import { schemasWithin } from '../../engine/schema/schema-walk.ts';
 import { targetOf } from './evaluate-schema.ts';
 

@@ -1,6 +1,6 @@
 import { getOrCreate } from '../../engine/get-or-create.ts';
 import { canonicalJson, charge, withinBudget } from '../../engine/schema/cost-budget.ts';
-import type { SchemaRoot } from '../../engine/schema/schema-bundle.ts';
+import type { SchemaRoot } from '../../engine/schema/schema-walk.ts';
 import { isMap } from '../../engine/schema/schema-walk.ts';
 import { arraySolutions } from './array-solutions.ts';
 import { type BranchSearchContext, branchesOf, type Choice } from './branch-search.ts';

@@ -1,5 +1,5 @@
 import { charge } from '../../engine/schema/cost-budget.ts';
-import type { SchemaRoot } from '../../engine/schema/schema-bundle.ts';
+import type { SchemaRoot } from '../../engine/schema/schema-walk.ts';
 import { accepts, targetOf } from './evaluate-schema.ts';
 
 type Schema = Readonly<Record<string, unknown>>;

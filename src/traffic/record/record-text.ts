@@ -1,6 +1,6 @@
 import { formatText } from '../../check/fmt/format-text.ts';
 import { formatMethods } from '../../engine/http1/http-methods.ts';
-import { formatFlow } from '../../engine/manifest/write-yaml.ts';
+import { formatFlow } from '../../engine/manifest/yaml-text.ts';
 import { formatTestCase } from '../../prove/mutation/missing-case.ts';
 import type { TestFile } from '../../prove/testing/test-file.generated.ts';
 import type { Observation, UnrecordedCounts } from './observe-requests.ts';

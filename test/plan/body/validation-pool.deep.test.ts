@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import type { SchemaRoot } from '../../../src/engine/schema/schema-bundle.ts';
+import type { SchemaRoot } from '../../../src/engine/schema/schema-walk.ts';
 import { parseStrictJson } from '../../../src/engine/validation/strict-json.ts';
 import { ValidationPool, type ValidationPoolLimits } from '../../../src/engine/validation/validation-pool.ts';
 import { cpuMs } from '../../support/cpu-time.ts';

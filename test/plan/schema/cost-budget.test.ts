@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { SchemaRoot } from '../../../src/engine/schema/schema-bundle.ts';
+import type { SchemaRoot } from '../../../src/engine/schema/schema-walk.ts';
 import { createSchemaValidators } from '../../../src/engine/schema/value-validator.ts';
 import { createBodyValidator } from '../../../src/engine/validation/request-rules.ts';
 import { loadText, manifestOf } from '../../manifest/support.ts';

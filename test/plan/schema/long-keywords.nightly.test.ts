@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createAjvCompiler } from '../../../src/engine/schema/ajv-validator.ts';
-import type { SchemaRoot } from '../../../src/engine/schema/schema-bundle.ts';
+import type { SchemaRoot } from '../../../src/engine/schema/schema-walk.ts';
 import { bodyRoute, loadText, manifestOf } from '../../manifest/support.ts';
 import { runs } from '../../support/runs.ts';
 import { isValidBy } from './naive-evaluator.ts';

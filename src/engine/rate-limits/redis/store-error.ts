@@ -1,4 +1,4 @@
-import { STORE_FAILURES, type StoreFailureReason } from '../limit-status.ts';
+import { STORE_FAILURES, type StoreFailureReason } from '../rate-limit.ts';
 
 export class StoreError extends Error {
   readonly reason: StoreFailureReason;
