@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { Gateway } from '../engine/gateway/gateway.ts';
 import type { PlannedManifest } from '../engine/load.ts';
-import type { LogStatus } from '../engine/log/log.ts';
 import type { AddressOverrides } from '../engine/manifest/source.ts';
+import type { LogStatus } from '../process/log/process-log.ts';
 import type { Reloader } from '../process/reload/reloader.ts';
 import type { WorkerGroup } from '../process/workers/worker-group.ts';
 import type { CandidateControl } from '../traffic/candidate/candidate-control.ts';

@@ -1,6 +1,7 @@
 import type { Gateway } from '../engine/gateway/gateway.ts';
 import { AT, NO_ROUTE, type RowSums, TOTALS_LENGTH } from '../engine/gateway/telemetry/request-counters.ts';
-import { runInSlices, type SlicedWork } from '../engine/plan/sliced-work.ts';
+import type { SlicedWork } from '../engine/plan/sliced-work.ts';
+import { runInSlices } from '../process/run-in-slices.ts';
 import { SLICE_MS } from './cpu-budget.ts';
 import { LimitHistories } from './limit-traffic.ts';
 import { newRefusals, type RefusalCounts, RouteHistories } from './route-histories.ts';

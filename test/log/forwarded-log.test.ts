@@ -2,15 +2,15 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { linesOf } from '../../src/engine/log/line-blocks.ts';
+import { createNullLog } from '../../src/engine/log/log.ts';
 import {
   createForwardedLog,
-  createNullLog,
-  createProcessLog,
   type ForwardedLog,
   type LogBlock,
   writeForwardedBlock,
-} from '../../src/engine/log/log.ts';
+} from '../../src/process/log/forwarded-log.ts';
+import { linesOf } from '../../src/process/log/line-blocks.ts';
+import { createProcessLog } from '../../src/process/log/process-log.ts';
 import { runs } from '../support/runs.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import '../support/seed.ts';

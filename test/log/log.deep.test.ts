@@ -2,11 +2,11 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { describe, expect, it } from 'vitest';
-import type { LogStatus } from '../../src/engine/log/log.ts';
+import type { LogStatus } from '../../src/process/log/process-log.ts';
 import { eventually } from '../support/site.ts';
 import { scaledMs } from '../support/slowness.ts';
 
-const LOG = new URL('../../src/engine/log/log.ts', import.meta.url).href;
+const LOG = new URL('../../src/process/log/process-log.ts', import.meta.url).href;
 
 /** Returns the exit code of a process whose log destination accepts no lines; `null` if the process had to be killed. */
 async function exitCodeOf(destination: string): Promise<number | null> {

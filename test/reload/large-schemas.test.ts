@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { load } from '../../src/engine/load.ts';
 import { createFileEnvironment } from '../../src/engine/manifest/source.ts';
-import { runInSlices } from '../../src/engine/plan/sliced-work.ts';
 import { Reloader } from '../../src/process/reload/reloader.ts';
+import { runInSlices } from '../../src/process/run-in-slices.ts';
 import { bodyRoute, manifestOf, problemOf } from '../manifest/support.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 

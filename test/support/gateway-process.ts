@@ -3,7 +3,7 @@ import { writeHeapSnapshot } from 'node:v8';
 import { createGateway } from '../../src/engine/gateway/gateway.ts';
 import type { UpstreamStatus } from '../../src/engine/gateway/upstream/upstream-status.ts';
 import { load } from '../../src/engine/load.ts';
-import { createProcessLog } from '../../src/engine/log/log.ts';
+import { createProcessLog } from '../../src/process/log/process-log.ts';
 import { worldOf } from './gateway.ts';
 
 const { plan, problems } = load({ path: 'gateway.yaml', text: process.argv[2] ?? '' }, worldOf());

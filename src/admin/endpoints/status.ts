@@ -1,8 +1,8 @@
 import type { Gateway } from '../../engine/gateway/gateway.ts';
-import type { LogStatus } from '../../engine/log/log.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import { copyLimitCounts, type LimitCount, STORE_FAILURES } from '../../engine/rate-limits/rate-limit.ts';
 import type { Verifier, VerifierStatus } from '../../engine/tokens/verifier.ts';
+import type { LogStatus } from '../../process/log/process-log.ts';
 import { type AdminContext, jsonResponse, type Respond } from '../admin-endpoint.ts';
 import { rateLimitSummary } from '../route-summary.ts';
 import { candidateSummary } from './candidate.ts';

@@ -1,4 +1,4 @@
-import type { LogStatus } from '../../engine/log/log.ts';
+import type { LogStatus } from '../../process/log/process-log.ts';
 import { type Metric, metric, metricBy } from './metric.ts';
 
 function streamMetric(name: string, help: string, read: (status: LogStatus) => number): Metric {

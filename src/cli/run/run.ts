@@ -2,7 +2,7 @@ import { flushCompileCache } from 'node:module';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { PlannedManifest } from '../../engine/load.ts';
 import { createFileEnvironment } from '../../engine/manifest/source.ts';
-import { runInSlices } from '../../engine/plan/sliced-work.ts';
+import { runInSlices } from '../../process/run-in-slices.ts';
 import { formatProblems } from '../../report/text.ts';
 import { ADDRESS_OPTIONS, formatOverrides, readOverrides } from '../address-options.ts';
 import { loadTested, readSource } from '../manifest-file.ts';

@@ -1,5 +1,6 @@
-import { createProcessLog, type Log } from '../../engine/log/log.ts';
+import type { Log } from '../../engine/log/log.ts';
 import { printable } from '../../engine/problem/problem.ts';
+import { createProcessLog } from '../../process/log/process-log.ts';
 import { paint } from '../../report/text.ts';
 import type { Terminal } from '../terminal.ts';
 

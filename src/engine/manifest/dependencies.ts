@@ -59,19 +59,6 @@ function recorded(hashes: Map<string, string>, read: (path: string) => string): 
   };
 }
 
-/** Returns the files whose content changed, and the patterns whose matches changed. */
-export function changedDependencies({ files, globs, secretFiles }: Dependencies, environment: Environment): string[] {
-  const { readFile, readSecret = readFile } = environment;
-  const changedFiles = [...files].filter(([path, hash]) => hashOf(path, readFile) !== hash);
-  const changedSecrets = [...secretFiles].filter(([path, hash]) => hashOf(path, readSecret) !== hash);
-  const changedGlobs = [...globs].filter(([pattern, paths]) => expandGlob(pattern, environment).join('\n') !== paths);
-  return [...changedFiles, ...changedGlobs, ...changedSecrets].map(([name]) => name);
-}
-
-function hashOf(path: string, readFile: Environment['readFile']): string {
-  return attempt(() => sha256(readFile(path))) ?? '';
-}
-
 export function sha256(text: string): string {
   // Each invalid byte of a file counts. As UTF-8, all of them would be the same replacement character.
   const bytes = text.isWellFormed() ? text : Buffer.from(text, 'utf16le');

@@ -2,8 +2,8 @@ import { dirname, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { attempt } from '../../engine/attempt.ts';
-import { changedDependencies, globFolders, sha256 } from '../../engine/manifest/dependencies.ts';
-import { createFileEnvironment } from '../../engine/manifest/source.ts';
+import { type Dependencies, expandGlob, globFolders, sha256 } from '../../engine/manifest/dependencies.ts';
+import { createFileEnvironment, type Environment } from '../../engine/manifest/source.ts';
 import { bypassThreadPool } from '../../engine/node-internals/built-in-modules.ts';
 import { type ChannelPort, ThreadChannel } from '../workers/thread-channel.ts';
 import {
@@ -47,9 +47,22 @@ async function compareFiles({ snapshot, waitMs }: FileRequests['compare']['value
 
 /** Returns the files and patterns that have changed since the snapshot, and the hash of the manifest's own text. */
 function changesSince(snapshot: FileSnapshot): Pick<FileChanges, 'changed' | 'manifestHash'> {
-  const manifestHash = attempt(() => sha256(environment.readFile(resolve(path)))) ?? '';
-  const changed = changedDependencies(snapshot.dependencies, environment);
+  const manifestHash = hashOf(resolve(path), environment.readFile);
+  const changed = changedDependencies(snapshot.dependencies);
   return { manifestHash, changed: manifestHash === snapshot.manifestHash ? changed : [path, ...changed] };
+}
+
+/** Returns the files whose content changed, and the patterns whose matches changed. */
+function changedDependencies({ files, globs, secretFiles }: Dependencies): string[] {
+  const { readFile, readSecret = readFile } = environment;
+  const changedFiles = [...files].filter(([path, hash]) => hashOf(path, readFile) !== hash);
+  const changedSecrets = [...secretFiles].filter(([path, hash]) => hashOf(path, readSecret) !== hash);
+  const changedGlobs = [...globs].filter(([pattern, paths]) => expandGlob(pattern, environment).join('\n') !== paths);
+  return [...changedFiles, ...changedGlobs, ...changedSecrets].map(([name]) => name);
+}
+
+function hashOf(path: string, readFile: Environment['readFile']): string {
+  return attempt(() => sha256(readFile(path))) ?? '';
 }
 
 /** Returns the files to watch, and the folders in which a new file may match a pattern. */

@@ -1,10 +1,10 @@
 import type { CompileInput } from '../../engine/load.ts';
-import type { LogBlock } from '../../engine/log/log.ts';
 import type { ListenAddress } from '../../engine/settings/address.ts';
 import type { NetworkVerifier } from '../../engine/tokens/verifier.ts';
 import type { WarmUpTraffic } from '../../prove/offline/warm-up.ts';
 import type { ResultBatch } from '../../traffic/candidate/candidate-results.ts';
 import type { ComparisonDefinition } from '../../traffic/candidate/comparing-workers.ts';
+import type { LogBlock } from '../log/forwarded-log.ts';
 import type { RequestEventBatch } from './request-event-batches.ts';
 import type { ThreadFigures } from './thread-figures.ts';
 

@@ -1,5 +1,6 @@
 import type { Gateway } from '../../engine/gateway/gateway.ts';
-import { type Log, writeForwardedBlock } from '../../engine/log/log.ts';
+import type { Log } from '../../engine/log/log.ts';
+import { writeForwardedBlock } from '../log/forwarded-log.ts';
 import { type RequestEvent, requestEventOf } from '../telemetry/request-event.ts';
 import type { MainRequests, ServingRequests } from './messages.ts';
 import type { RequestEventBatch } from './request-event-batches.ts';

@@ -1,10 +1,11 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { createGateway } from '../../engine/gateway/gateway.ts';
 import { type CompileInput, compileFromInput } from '../../engine/load.ts';
-import { createForwardedLog } from '../../engine/log/log.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
-import { runInSlices, runToEnd } from '../../engine/plan/sliced-work.ts';
+import { runToEnd } from '../../engine/plan/sliced-work.ts';
 import { SharedMemory } from '../../engine/shared-memory/worker-context.ts';
+import { createForwardedLog } from '../log/forwarded-log.ts';
+import { runInSlices } from '../run-in-slices.ts';
 import { findRequestTracer } from '../telemetry/opentelemetry.ts';
 import { createWorkerBus } from './main-context.ts';
 import type { MainRequests, ServingRequests, WorkerSetup } from './messages.ts';

@@ -141,7 +141,3 @@ class WriteQueue {
 export function createLogger(write: (line: string) => void, members: object | null = null): Logger {
   return pino({ base: members }, { write });
 }
-
-export function createNullLogger(): Logger {
-  return pino({ enabled: false });
-}
