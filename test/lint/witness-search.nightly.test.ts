@@ -10,13 +10,13 @@ import { cases, runs } from '../support/runs.ts';
 import { lintText, readText } from './support.ts';
 
 /** Few words, so that paths overlap. Some fold into others, and `x` is the sample of a parameter. */
-const WORDS = ['a', 'b', 'A', 'a.', 'x'];
+const WORDS = ['a', 'b', 'A', 'B', 'x'];
 /** The segments of requests. */
 const SEGMENTS = [...WORDS, 'b;p', 'zz', '...'];
 
-/** Words with several folded forms, and words that are equal in one of them. */
-const MULTIFORM_WORDS = ['a', '...', 'a%3Fb', '%C3%89', '%EF%BD%81'];
-const MULTIFORM_SEGMENTS = [...MULTIFORM_WORDS, 'a;p', '%C3%89;p', 'zz', 'z%3Fz', 'a%3Fz', '%3Fz'];
+/** Words that servers read in several ways, and words that are equal in one of them. */
+const MULTIFORM_WORDS = ['a', 'A', '...', '%C3%A9'];
+const MULTIFORM_SEGMENTS = [...MULTIFORM_WORDS, 'a;p', '%C3%89;p', '%EF%BD%81', 'zz', 'z%3Fz', 'a%3Fz', '%3Fz'];
 
 const pathOf = (words: readonly string[], maxLength = 3) => {
   const word = fc.constantFrom(...words);
@@ -305,13 +305,10 @@ describe('the search for overlaps is complete', () => {
 
   test.each([
     ['whose other reading is a path of a third route', ['/{x}/...'], ['/{y}'], '/b', true],
-    ['that servers which normalize Unicode read as another path', ['/{x}/%C3%89'], ['/**'], '/b/{x}', true],
     ['whose dots leave the path of a third route', ['/.../{x}'], ['/{y}/**'], '/', false],
     ['whose parameter some servers read as several segments', ['/{x}/A'], ['/{x}/a'], undefined, false],
     ['whose parameter some servers read as a third route', ['/A/{x}'], ['/a/{y}', '/a/**'], '/a/{y}/{z}', false],
     ['whose dots leave an empty path', ['/{x}/...'], ['/{y}'], undefined, false],
-    ['whose path ends at an earlier query', ['/{x}/b%3Fc'], ['/{y}/b'], undefined, false],
-    ['two of whose readings are protected', ['/{x}/{y}/b%3Fc'], ['/{x}/{y}/{z}', '/**'], '/d/**', false],
   ] as const)('for a route %s: %j', (_, [open], strict, third, isReachable) => {
     const written = [
       publicRoute(open),
@@ -337,7 +334,7 @@ describe('the search for overlaps is complete', () => {
   });
 
   test('for a literal that folds to the segment that stands for any text', () => {
-    const written = [publicRoute('/{y}'), protectedRoute('/x.')];
+    const written = [publicRoute('/{y}'), protectedRoute('/X')];
     expect(witnessesOf(written, 'public-covers-protected')).toEqual(['GET /x1']);
   });
 
@@ -392,11 +389,11 @@ function isUnreachable({ rule, message }: Problem): boolean {
   return rule === 'route-unreachable' || (rule === 'route-case-twin' && message.includes('response: its path'));
 }
 
-/** The router refuses /a/x, which folds like /a./x, but matches /a/a;x, which folds only to /a/a. */
+/** The router refuses /a/x, which folds like /A/x, but matches /a/a;x, which folds only to /a/a. */
 const SPELLING_TWINS = (
   [
     ['/a/**', 'public'],
-    ['/a./**', 'protected'],
+    ['/A/**', 'protected'],
     ['/a/a', 'public'],
     ['/{p0}/{p1}', 'protected'],
   ] as const
