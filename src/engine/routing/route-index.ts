@@ -2,7 +2,6 @@ import { sortMethods } from '../http1/http-methods.ts';
 import type { Route } from '../plan/route-definition.ts';
 import type { SlicedWork } from '../plan/sliced-work.ts';
 import { BitSet } from './bit-set.ts';
-import { foldLiteral, isAlreadyFolded } from './path-folding.ts';
 import type { Pattern } from './pattern.ts';
 import { PatternIndex } from './pattern-index.ts';
 import { methodAliases } from './router.ts';
@@ -125,17 +124,12 @@ export class SamplePaths {
 export function* findUnusedSegment(patterns: Iterable<Pattern>): SlicedWork<string> {
   const literals = new Set<string>();
   for (const pattern of patterns) {
-    for (const segment of pattern) if (segment.kind === 'literal') addSpellings(literals, segment);
+    for (const segment of pattern) if (segment.kind === 'literal') literals.add(segment.text.toLowerCase());
     yield;
   }
   let count = 0;
   while (literals.has(unknownText(count))) count += 1;
   return unknownText(count);
-}
-
-function addSpellings(texts: Set<string>, literal: Pattern[number] & { kind: 'literal' }): void {
-  texts.add(literal.text.toLowerCase());
-  if (!isAlreadyFolded(literal)) texts.add(foldLiteral(literal).text);
 }
 
 function unknownText(count: number): string {

@@ -150,9 +150,7 @@ function withLiterals(texts: Texts, segments: RefusedReading['segments'], patter
   const next = [...texts];
   for (const [index, segment] of segments.entries()) {
     const literal = pattern[index];
-    if (typeof segment !== 'number' || literal?.kind !== 'literal') continue;
-    // A folded literal has plain question marks and number signs, which would end the path of a request.
-    next[segment] = literal.text.replaceAll('?', '%3F').replaceAll('#', '%23');
+    if (typeof segment === 'number' && literal?.kind === 'literal') next[segment] = literal.text;
   }
   return next;
 }
