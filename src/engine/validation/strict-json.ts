@@ -1,4 +1,4 @@
-import { isUtf8 } from 'node:buffer';
+import { isAscii, isUtf8 } from 'node:buffer';
 import { pointerStep } from '../json-pointer.ts';
 import type { Violation } from '../schema/value-validator.ts';
 import { duplicateNamePointer, scanJson } from './json-scan.ts';
@@ -32,7 +32,8 @@ export function parseStrictJson(bytes: Buffer): StrictJsonResult {
   if (memberCount > MAX_MEMBERS) return invalid('', `has more than ${MAX_MEMBERS} members and items`);
   let value: unknown;
   try {
-    value = JSON.parse(bytes.toString());
+    // Most bodies are ASCII, which takes half the time as latin-1.
+    value = JSON.parse(bytes.toString(isAscii(bytes) ? 'latin1' : 'utf8'));
   } catch {
     // The engine's own message quotes the body.
     return invalid('', 'is not valid JSON');

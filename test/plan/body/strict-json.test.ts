@@ -165,6 +165,16 @@ test('each number that a double may not represent is returned with its position'
 });
 
 describe('long strings', () => {
+  test('end at the quote that is not escaped, however many backslashes precede it', () => {
+    for (let length = 0; length < 80; length += 1) {
+      for (let backslashes = 0; backslashes < 6; backslashes += 1) {
+        const start = `{"a":"${'x'.repeat(length)}${'\\'.repeat(backslashes)}`;
+        const escaped = backslashes % 2 === 1 ? '"' : '';
+        expect(violationOf(`${start}${escaped}","a":1}`)).toBe('/a appears twice in this object');
+      }
+    }
+  });
+
   const long = (text: string, length = 20_000) => text.repeat(Math.ceil(length / text.length)).slice(0, length);
 
   test.each<[string, unknown]>([
