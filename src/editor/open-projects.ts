@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { load } from '../engine/load.ts';
 import { type Problem, toProblems } from '../engine/problem/problem.ts';
-import { type FileWatcher, watchFiles } from '../process/reload/file-watcher.ts';
+import { FileWatcher } from '../process/reload/file-watcher.ts';
 import { findUnknownReferences, manifestProblem, readTestFile } from '../prove/testing/read-test-file.ts';
 import { readLinks } from './file-links.ts';
 import { findOccurrences, type NameOccurrence } from './names.ts';
@@ -38,7 +38,7 @@ export class OpenProjects {
   constructor(workspace: Workspace, events: ProjectEvents) {
     this.#workspace = workspace;
     this.#events = events;
-    this.#watcher = watchFiles([], () => this.filesChanged());
+    this.#watcher = new FileWatcher(() => this.filesChanged());
   }
 
   /** Checks the projects of a file soon: the editor has opened it or has another text. */

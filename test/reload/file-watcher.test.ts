@@ -1,10 +1,10 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, onTestFinished } from 'vitest';
-import { watchFiles } from '../../src/process/reload/file-watcher.ts';
+import { FileWatcher } from '../../src/process/reload/file-watcher.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-describe('watchFiles', () => {
+describe('a file watcher', () => {
   it('watches a folder that was deleted and created again, which often has the same inode', async () => {
     const folder = temporaryFolder('file-watcher');
     const routes = join(folder, 'routes');
@@ -12,8 +12,9 @@ describe('watchFiles', () => {
     let onChange = () => {};
     const nextChange = () => new Promise<void>((resolve) => (onChange = resolve));
     const isReady = nextChange();
-    const watcher = watchFiles([], () => onChange(), [routes]);
+    const watcher = new FileWatcher(() => onChange());
     onTestFinished(() => watcher.close());
+    watcher.watch([], [routes]);
     await isReady;
     // No event can arrive between these calls.
     rmSync(routes, { recursive: true });
@@ -24,5 +25,38 @@ describe('watchFiles', () => {
     const change = nextChange();
     writeFileSync(join(routes, 'new.yaml'), '');
     await change;
+  });
+
+  it('watches all names in a folder, also if it has another path for a file in it', async () => {
+    const folder = temporaryFolder('file-watcher');
+    mkdirSync(join(folder, 'real'));
+    symlinkSync('real', join(folder, 'link'));
+    let onChange = () => {};
+    const nextChange = () => new Promise<void>((resolve) => (onChange = resolve));
+    const isReady = nextChange();
+    const watcher = new FileWatcher(() => onChange());
+    onTestFinished(() => watcher.close());
+    watcher.watch([join(folder, 'real/gateway.yaml')], [join(folder, 'link')]);
+    await isReady;
+    const change = nextChange();
+    writeFileSync(join(folder, 'real/new.yaml'), '');
+    await change;
+  });
+
+  it('watches a folder and a folder in it', async () => {
+    const folder = temporaryFolder('file-watcher');
+    mkdirSync(join(folder, 'routes'));
+    let onChange = () => {};
+    const nextChange = () => new Promise<void>((resolve) => (onChange = resolve));
+    const isReady = nextChange();
+    const watcher = new FileWatcher(() => onChange());
+    onTestFinished(() => watcher.close());
+    watcher.watch([join(folder, 'gateway.yaml')], [join(folder, 'routes')]);
+    await isReady;
+    for (const name of ['gateway.yaml', 'routes/new.yaml']) {
+      const change = nextChange();
+      writeFileSync(join(folder, name), '');
+      await change;
+    }
   });
 });

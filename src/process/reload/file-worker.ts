@@ -14,7 +14,7 @@ import {
   type FileThreadOptions,
   SETTLE_MS,
 } from './file-thread.ts';
-import { watchFiles } from './file-watcher.ts';
+import { FileWatcher } from './file-watcher.ts';
 import { countOperations, runOperation } from './operation-counter.ts';
 import type { WorkerInput } from './worker-thread.ts';
 
@@ -26,7 +26,7 @@ const environment = countOperations(createFileEnvironment(path, {}, {}, secretsF
 const REPORT_INTERVAL_MS = 10;
 
 const channel = new ThreadChannel<FileEvents, FileRequests>(parentPort as ChannelPort);
-const watcher = watchFiles([], reportChange, [], (code) => channel.notify('watchError', code));
+const watcher = new FileWatcher(reportChange, (code) => channel.notify('watchError', code));
 let isReporting = false;
 
 channel.handle('compare', compareFiles);
