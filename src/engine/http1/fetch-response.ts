@@ -3,7 +3,7 @@ import { GrowingBuffer } from './growing-buffer.ts';
 import { Http1Error } from './http1-error.ts';
 import type { RawHeaders } from './raw-headers.ts';
 import { UpstreamConnection } from './upstream-connection.ts';
-import type { ResponseHead, ResponseSink } from './upstream-request.ts';
+import type { ResponseSink } from './upstream-request.ts';
 
 /** A request whose body, if any, is in memory. */
 interface FetchRequest {
@@ -80,53 +80,36 @@ export async function fetchResponse(
   try {
     const options = { length: request.body?.length, isHandshake: false, hasResponseTimeout: true };
     return await new Promise((resolve, reject) =>
-      connection.send({ ...request, ...options }, new ResponseReader(maxBytes, resolve, reject)),
+      connection.send({ ...request, ...options }, readResponse(maxBytes, resolve, reject)),
     );
   } finally {
     signal?.removeEventListener('abort', abort);
   }
 }
 
-class ResponseReader implements ResponseSink {
-  readonly #body: GrowingBuffer;
-  readonly #resolve: (response: FetchResponse) => void;
-  readonly #reject: (error: unknown) => void;
-  #status = 0;
-  #headers: RawHeaders = [];
-
-  constructor(maxBytes: number, resolve: (response: FetchResponse) => void, reject: (error: unknown) => void) {
-    this.#body = new GrowingBuffer(maxBytes);
-    this.#resolve = resolve;
-    this.#reject = reject;
-  }
-
-  onRequestStart(): void {}
-
-  onStale(): void {
-    this.#reject(new Http1Error('connection_closed'));
-  }
-
-  onHead({ status, headers }: ResponseHead): void {
-    this.#status = status;
-    this.#headers = headers;
-  }
-
-  onData(bytes: Buffer): void {
-    if (!this.#body.add(bytes)) throw new ResponseTooLargeError(this.#status);
-  }
-
-  onReadComplete(): void {}
-
-  onEnd(): void {
-    this.#resolve({ status: this.#status, headers: this.#headers, body: this.#body.bytes() });
-  }
-
-  onUpgrade(_head: unknown, socket: { destroy(): void }): void {
-    socket.destroy();
-    this.#reject(new Http1Error('upgrade_unexpected'));
-  }
-
-  onError(error: unknown): void {
-    this.#reject(error);
-  }
+function readResponse(
+  maxBytes: number,
+  resolve: (response: FetchResponse) => void,
+  reject: (error: unknown) => void,
+): ResponseSink {
+  const body = new GrowingBuffer(maxBytes);
+  let status = 0;
+  let headers: RawHeaders = [];
+  return {
+    onRequestStart: () => {},
+    onStale: () => reject(new Http1Error('connection_closed')),
+    onHead: (head) => {
+      ({ status, headers } = head);
+    },
+    onData: (bytes) => {
+      if (!body.add(bytes)) throw new ResponseTooLargeError(status);
+    },
+    onReadComplete: () => {},
+    onEnd: () => resolve({ status, headers, body: body.bytes() }),
+    onUpgrade: (_head, socket) => {
+      socket.destroy();
+      reject(new Http1Error('upgrade_unexpected'));
+    },
+    onError: reject,
+  };
 }

@@ -100,10 +100,6 @@ export abstract class UpstreamExchange implements QueuedRequest, UpstreamRequest
     this.#send(endpoint, connection);
   }
 
-  refuse(refusal: Refusal): void {
-    this.#fail(refusal);
-  }
-
   onRequestStart(): void {
     this.#isSent = true;
     this.exchange.wasSent = true;
@@ -130,7 +126,7 @@ export abstract class UpstreamExchange implements QueuedRequest, UpstreamRequest
       this.exchange.retries += 1;
       this.#upstream.acquire(this, this.#endpoint);
     } else {
-      this.#fail(error);
+      this.refuse(error);
     }
   }
 
@@ -220,13 +216,14 @@ export abstract class UpstreamExchange implements QueuedRequest, UpstreamRequest
     if (this.#isOver) return;
     if (this.connection === undefined) {
       this.#upstream.cancel(this);
-      this.#fail(reason);
+      this.refuse(reason);
     } else {
       this.connection.abort(reason);
     }
   }
 
-  #fail(error: unknown): void {
+  /** Ends the exchange with an error, for which the client receives a refusal. */
+  refuse(error: unknown): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#timeout?.close();
