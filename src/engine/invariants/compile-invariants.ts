@@ -38,19 +38,18 @@ export function compileInvariants(manifest: Manifest, findings: Finding[]): Inva
     const other = ids.get(entry.id);
     if (other === undefined) ids.set(entry.id, index);
     else findings.push(errorAt([...path, 'id'], RULE, `another invariant has the id "${entry.id}"; rename one`));
-    const unknown = (kind: keyof Names, name: string, at: Path) => {
-      if (names[kind].includes(name)) return;
+    for (const [kind, name, at] of namesIn(entry)) {
+      if (names[kind].includes(name)) continue;
       // The names of roles may come from the environment.
       const near = kind === 'roles' ? '' : suggestion(name, names[kind]);
       const message = `the manifest has no ${LABELS[kind]} "${name}"${near}`;
       findings.push(errorAt([...path, ...at], 'invariant-unknown', message));
-    };
-    checkRequirement(entry.require, unknown);
+    }
     return {
       id: entry.id,
       path,
-      when: compileCondition(entry.when, path, unknown, findings),
-      except: compileExceptions(entry, path, unknown, findings),
+      when: compileCondition(entry.when, path, findings),
+      except: compileExceptions(entry, path, findings),
       require: entry.require,
       why: entry.why,
     };
@@ -69,8 +68,6 @@ const LABELS: Readonly<Record<keyof Names, string>> = {
   rateLimits: 'rate limit',
 };
 
-type CheckName = (kind: keyof Names, name: string, at: Path) => void;
-
 function namesOf({ routes, upstreams, auth, rateLimits }: Manifest) {
   return {
     routes: routes.map(({ id }) => id),
@@ -81,12 +78,27 @@ function namesOf({ routes, upstreams, auth, rateLimits }: Manifest) {
   };
 }
 
-function compileCondition(when: InvariantEntry['when'], path: Path, check: CheckName, findings: Finding[]) {
-  const [upstreams, issuers] = [listOf(when.upstream), listOf(when.issuer)];
-  for (const [index, name] of (upstreams ?? []).entries())
-    check('upstreams', name, ['when', 'upstream', ...(Array.isArray(when.upstream) ? [index] : [])]);
-  for (const [index, name] of (issuers ?? []).entries())
-    check('issuers', name, ['when', 'issuer', ...(Array.isArray(when.issuer) ? [index] : [])]);
+/** Yields the names in an invariant of other parts of the manifest, each with its place in the invariant. */
+function* namesIn({ when, require, except = [] }: InvariantEntry): Generator<readonly [keyof Names, string, Path]> {
+  const { roles, issuers, rateLimit, upstream } = require;
+  const lists = [
+    ['issuers', issuers?.only, ['require', 'issuers', 'only']],
+    ['upstreams', upstream?.only, ['require', 'upstream', 'only']],
+    ['rateLimits', Array.isArray(rateLimit) ? rateLimit : undefined, ['require', 'rateLimit']],
+    ['roles', roles?.only, ['require', 'roles', 'only']],
+    ['roles', roles?.atLeast, ['require', 'roles', 'atLeast']],
+    ['upstreams', when.upstream, ['when', 'upstream']],
+    ['issuers', when.issuer, ['when', 'issuer']],
+  ] as const;
+  for (const [kind, written, at] of lists)
+    for (const [index, name] of (listOf(written) ?? []).entries())
+      yield [kind, name, Array.isArray(written) ? [...at, index] : at];
+  for (const [index, exception] of except.entries())
+    if (typeof exception === 'string') yield ['routes', exception, ['except', index]];
+    else yield ['routes', exception.route, ['except', index, 'route']];
+}
+
+function compileCondition(when: InvariantEntry['when'], path: Path, findings: Finding[]) {
   const patterns = listOf(when.path)?.map((text, index) => {
     const at = [...path, 'when', 'path', ...(Array.isArray(when.path) ? [index] : [])];
     return readPattern(text, (message) => findings.push(errorAt(at, RULE, message)));
@@ -94,10 +106,10 @@ function compileCondition(when: InvariantEntry['when'], path: Path, check: Check
   return {
     patterns: patterns?.filter((pattern) => pattern !== undefined),
     methods: methodsOf(when.method),
-    upstreams,
+    upstreams: listOf(when.upstream),
     access: when.access,
     /** The methods of `auth.tokens` that accept the token of the request. */
-    issuers,
+    issuers: listOf(when.issuer),
   };
 }
 
@@ -108,33 +120,18 @@ function methodsOf(method: InvariantEntry['when']['method']): readonly string[] 
   return HTTP_METHODS.filter((one) => written.includes(one) || (one === 'HEAD' && written.includes('GET')));
 }
 
-function compileExceptions(entry: InvariantEntry, path: Path, check: CheckName, findings: Finding[]): Exception[] {
+function compileExceptions(entry: InvariantEntry, path: Path, findings: Finding[]): Exception[] {
   return (entry.except ?? []).map((exception, index) => {
-    const at = ['except', index];
-    if (typeof exception === 'string') {
-      check('routes', exception, at);
-      if (entry.why === undefined) {
-        const message = 'an exception needs a reason; add "why" to the invariant, or write { route, reason }';
-        findings.push(errorAt([...path, ...at], RULE, message));
-      }
-      return { route: exception, reason: undefined, until: undefined };
+    if (typeof exception !== 'string') {
+      const { route, reason, until } = exception;
+      return { route, reason, until };
     }
-    const { route, reason, until } = exception;
-    check('routes', route, [...at, 'route']);
-    return { route, reason, until };
+    if (entry.why === undefined) {
+      const message = 'an exception needs a reason; add "why" to the invariant, or write { route, reason }';
+      findings.push(errorAt([...path, 'except', index], RULE, message));
+    }
+    return { route: exception, reason: undefined, until: undefined };
   });
-}
-
-function checkRequirement({ roles, issuers, rateLimit, upstream }: Requirement, check: CheckName): void {
-  for (const [index, name] of (issuers?.only ?? []).entries())
-    check('issuers', name, ['require', 'issuers', 'only', index]);
-  for (const [index, name] of (upstream?.only ?? []).entries())
-    check('upstreams', name, ['require', 'upstream', 'only', index]);
-  for (const [index, name] of (Array.isArray(rateLimit) ? rateLimit : []).entries())
-    check('rateLimits', name, ['require', 'rateLimit', index]);
-  for (const member of ['only', 'atLeast'] as const)
-    for (const [index, name] of (roles?.[member] ?? []).entries())
-      check('roles', name, ['require', 'roles', member, index]);
 }
 
 function listOf<Value extends string>(value: Value | Value[] | undefined): Value[] | undefined {
