@@ -74,8 +74,7 @@ const ORDINARY = patternOf(namesIn('x-amz-meta-* x-consumer-key x-consumer-secre
 
 /**
  * Those of ingress controllers, Envoy and Next.js for all parts of a request; then for the method, the path with the query, the host and
- the
- * scheme; and those that name a file to send in place of the response.
+ * the scheme; and those that name a file to send in place of the response.
  */
 const OVERRIDES = patternOf(
   namesIn(`
