@@ -1,5 +1,5 @@
 import { bytesSent } from '../node-internals/tcp-handle.ts';
-import { HalfCloseProbe } from './half-close-probe.ts';
+import { HalfCloseProbe, PROBE_MS } from './half-close-probe.ts';
 import { type ClientSocket, RequestReader } from './request-reader.ts';
 import type { ResponseWriter } from './response-writer.ts';
 
@@ -180,14 +180,15 @@ export abstract class ClientConnection extends RequestReader {
   }
 
   protected onHalfClosedRequest(): void {
-    this.#halfClose.scheduleProbe();
+    // The previous response has just served as a probe.
+    this.#halfClose.probe(PROBE_MS);
   }
 
   #onHalfClosed(response: ResponseWriter): void {
     if (response.hasBegun) this.#halfClose.watch(response);
     else {
       if (this.ahead === undefined) response.isPersistent = false;
-      this.#halfClose.probe();
+      this.#halfClose.probe(0);
     }
   }
 

@@ -33,11 +33,6 @@ export class WaitingRequests {
     return total;
   }
 
-  /** The requests of this worker. */
-  get own(): number {
-    return this.of(this.#own);
-  }
-
   of(worker: number): number {
     return Atomics.load(this.#counts, worker);
   }
@@ -134,7 +129,7 @@ export class ConnectionLimit {
 
   /** True if there is room for a request that waits in another worker, which must be notified if the room was reserved before. */
   get hasRoomElsewhere(): boolean {
-    return this.#waiting.total > this.#waiting.own && this.open < this.#limit;
+    return this.#waiting.total > this.#waiting.of(this.#own) && this.open < this.#limit;
   }
 
   /** Counts a new connection of this worker. Returns false if there is no room for it. */
@@ -160,10 +155,10 @@ export class ConnectionLimit {
   shouldYield(idle: number): boolean {
     this.ownIdle = idle;
     if (this.#others.length === 0) return false;
-    const { total, own } = this.#waiting;
+    const own = this.#waiting.of(this.#own);
     const spare = this.#limit - this.open;
     const next = this.#next;
-    if (next === undefined || total - own <= spare) return false;
+    if (next === undefined || this.#waiting.total - own <= spare) return false;
     const { turn, turnedAt } = this.#memory;
     const now = sharedNow();
     const difference = this.#count(this.#own, OPEN) - 1 - this.#count(next, OPEN) - spare;

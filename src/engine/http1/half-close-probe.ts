@@ -4,8 +4,8 @@ import type { ResponseWriter } from './response-writer.ts';
 
 /** The first bytes of every response, independent of its status. */
 const STATUS_LINE_START = 'HTTP/1.1 ';
-/** The delay of the second byte; the first one is sent at once, and the delay doubles for each further byte. */
-const PROBE_MS = 10;
+/** The delay of the second byte. It doubles for each further byte. */
+export const PROBE_MS = 10;
 /** The interval between checks of a response that is being written. */
 const CHECK_MS = 20;
 /** After this many checks without progress, the client of a response without chunks counts as disconnected. */
@@ -32,17 +32,14 @@ export class HalfCloseProbe {
     this.#carrier = carrier;
   }
 
-  /** Sends the status line byte by byte until the response head is ready. */
-  probe(delayMs = PROBE_MS): void {
-    if (this.#sentBytes === STATUS_LINE_START.length || this.#socket.destroyed) return;
-    this.#socket.write(STATUS_LINE_START[this.#sentBytes] as string);
-    this.#sentBytes += 1;
-    this.#timer = setTimeout(() => this.probe(2 * delayMs), delayMs);
-  }
-
-  /** Starts the probe after a delay, because the previous response has just served as a probe. */
-  scheduleProbe(): void {
-    this.#timer = setTimeout(() => this.probe(), PROBE_MS);
+  /** Sends the status line byte by byte until the response head is ready. @param delayMs the time until the first byte */
+  probe(delayMs: number): void {
+    this.#timer = setTimeout(() => {
+      if (this.#sentBytes === STATUS_LINE_START.length || this.#socket.destroyed) return;
+      this.#socket.write(STATUS_LINE_START[this.#sentBytes] as string);
+      this.#sentBytes += 1;
+      this.probe(Math.max(2 * delayMs, PROBE_MS));
+    }, delayMs);
   }
 
   /** Stops the probe and returns the number of status line bytes already sent. */

@@ -8,7 +8,7 @@ import type { Auth, Principal, VerificationResult } from '../../tokens/verifier.
 import type { BodyRule } from '../../validation/request-rules.ts';
 import type { RequestSteps } from '../decide.ts';
 import { clientKey } from '../fairness/client-key.ts';
-import { isPreflight } from '../response/cors.ts';
+import { isPreflight } from '../response/plan-headers.ts';
 import { Refusal } from '../response/refusal.ts';
 import type { GatewayConnection } from '../server/gateway-connection.ts';
 import { checkHandshake, isWebSocketHandshake, isWebSocketOriginAllowed } from '../server/websocket-handshake.ts';

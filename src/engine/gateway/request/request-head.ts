@@ -187,12 +187,6 @@ export function malformed(reason: string): Refusal {
 }
 
 /** True for `OPTIONS *` (RFC 9110 section 9.3.7). */
-export function isServerOptions({
-  url,
-  method,
-}: {
-  readonly url?: string | undefined;
-  readonly method?: string | undefined;
-}): boolean {
+export function isServerOptions({ url, method }: Pick<ClientRequest, 'url' | 'method'>): boolean {
   return url === '*' && method === 'OPTIONS';
 }

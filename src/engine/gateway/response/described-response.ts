@@ -4,9 +4,8 @@ import type { Route } from '../../plan/route-definition.ts';
 import type { PlannedRequest } from '../request/planned-request.ts';
 import { type RequestTarget, upstreamTarget } from '../request/request-head.ts';
 import { applyHeaderRules, type ForwardedRequest, forwardRequestHeaders } from '../upstream/proxy-headers.ts';
-import { preflightHeaders } from './cors.ts';
 import { ownHeaders } from './own-response.ts';
-import { withPlanHeaders } from './plan-headers.ts';
+import { preflightHeaders, withPlanHeaders } from './plan-headers.ts';
 import type { Refusal } from './refusal.ts';
 
 type ClientRequest = PlannedRequest['request'];

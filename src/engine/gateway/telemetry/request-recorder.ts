@@ -5,7 +5,7 @@ import type { Route } from '../../plan/route-definition.ts';
 import type { Exchange } from '../exchange.ts';
 import { isBearer } from '../request/planned-request.ts';
 import { isServerOptions, type RequestHead } from '../request/request-head.ts';
-import { isPreflight } from '../response/cors.ts';
+import { isPreflight } from '../response/plan-headers.ts';
 import type { Refusal } from '../response/refusal.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 import { type ReplayFacts, type RequestRecord, reportedViolationOf } from './request-record.ts';
