@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { durationMs } from '../manifest/units.ts';
 import { sharedNow, type WorkerContext } from '../shared-memory/worker-context.ts';
 import { expiryMs } from './claims.ts';
-import { TokenCounts, tokenBuffer } from './token-counts.ts';
+import { HITS, TokenCounts, tokenBuffer } from './token-counts.ts';
 import { KEYS_UNAVAILABLE, type TokenCacheSettings, type TokenVerifier, type VerifiedToken } from './token-method.ts';
 import {
   type CachedToken,
@@ -92,7 +92,8 @@ export class CachingVerifier implements MethodVerifier {
 
   cached(token: string): Principal | undefined {
     const entry = this.#entry(tokenHash(token), Date.now());
-    this.#counts.add(entry === undefined ? 'misses' : 'hits');
+    if (entry === undefined) this.#counts.add('misses');
+    else (this.#counts.own[HITS] as number) += 1;
     return entry?.principal;
   }
 

@@ -6,6 +6,8 @@ import type { MethodVerifier } from './verifier.ts';
 type TokenResult = TokenErrorCode | 'valid';
 
 const RESULTS: readonly TokenResult[] = ['valid', ...TOKEN_ERRORS];
+/** The column of the tokens that were in a cache. */
+export const HITS = 0;
 const NAMES = ['hits', 'misses', 'entries', 'refused', 'verifying', ...RESULTS] as const;
 /** The first cell has the version of the keys. */
 const ROWS_AT = Float64Array.BYTES_PER_ELEMENT;

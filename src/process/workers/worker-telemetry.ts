@@ -25,21 +25,17 @@ export function createWorkerTelemetry(gateway: Gateway, log: Log) {
   const listeners = new Set<RequestEventListener>();
   return {
     /** The figures of each worker by its index. Those of other threads are at most a second old. */
-    get figures() {
-      return allFigures();
+    get figures(): ReadonlyMap<number, ThreadFigures> {
+      return new Map([[0, readFigures(gateway)], ...latest]);
     },
     /** The sums over all workers. */
-    get totals() {
-      return [...allFigures().values()].reduce((sum, figures) => addFigures(sum, figures));
+    get totals(): ThreadFigures {
+      return [...this.figures.values()].reduce((sum, figures) => addFigures(sum, figures));
     },
     attach,
     forget,
     subscribe,
   };
-
-  function allFigures(): ReadonlyMap<number, ThreadFigures> {
-    return new Map([[0, readFigures(gateway)], ...latest]);
-  }
 
   /** Receives the telemetry of another worker. */
   function attach(index: number, channel: ThreadChannel<ServingRequests, MainRequests>): void {

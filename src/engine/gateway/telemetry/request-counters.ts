@@ -12,7 +12,7 @@ export const STATUS_CLASSES = ['none', '1xx', '2xx', '3xx', '4xx', '5xx'] as con
 /** A method that no route may have is `other`. */
 export const METHODS: readonly string[] = [...HTTP_METHODS, 'other'];
 export const REFUSAL_CODES = Object.keys(REFUSALS) as RefusalCode[];
-/** The results of requests that need a token: `allowed`, or why the response is 401, 403, or 503 for `keys_unavailable`. */
+/** The results of requests that need a token: first `allowed`, or why the response is 401, 403, or 503 for `keys_unavailable`. */
 export const AUTHORIZATIONS = ['allowed', 'token_missing', 'role_not_allowed', 'origin_not_allowed', ...TOKEN_ERRORS];
 
 /** The layout of totals: requests by status class, then the buckets of their time. */

@@ -63,15 +63,19 @@ export class RequestMetrics {
   }
 
   record(record: RequestRecord): void {
-    const { refusal, status = 0, durationMs = 0 } = record;
+    const { route, refusal, status = 0, durationMs = 0, forwardedAfterMs } = record;
     const own = this.#own;
     const hundreds = Math.floor(status / 100);
     const statusClass = hundreds < STATUS_CLASSES.length ? hundreds : 0;
     (own[AT.inFlight] as number) -= 1;
     (own[AT.classes + statusClass] as number) += 1;
     const bucket = observe(own, AT.time, durationMs);
-    const authorization = authorizationIndex(record);
-    if (authorization !== undefined) (own[AT.authorizations + authorization] as number) += 1;
+    const reason = refusal?.code === 'token_invalid' ? refusal.reason : refusal?.code;
+    const refusedIndex = reason === undefined ? undefined : AUTHORIZATION_INDEX.get(reason);
+    // A request that ended before its token was verified has no result.
+    const isVerified = forwardedAfterMs !== undefined || (refusal === undefined && record.status !== undefined);
+    if (refusedIndex !== undefined) (own[AT.authorizations + refusedIndex] as number) += 1;
+    else if (isVerified && route?.access === 'protected') (own[AT.authorizations] as number) += 1;
     this.#countRoute(record, statusClass, bucket);
     if (refusal === undefined) return;
     this.countRefusal(refusal.code);
@@ -174,12 +178,4 @@ function observe(row: Float64Array, start: number, ms: number): number {
   (row[start + bucket] as number) += 1;
   (row[start + BUCKET_BOUNDS_MS.length + 1] as number) += ms;
   return bucket;
-}
-
-/** Returns the index of the result; `undefined` for a request that needed no token, or that ended before its token was verified. */
-function authorizationIndex({ route, refusal, status, forwardedAfterMs }: RequestRecord): number | undefined {
-  const reason = refusal?.code === 'token_invalid' ? refusal.reason : refusal?.code;
-  const index = reason === undefined ? undefined : AUTHORIZATION_INDEX.get(reason);
-  if (index !== undefined || route?.access !== 'protected') return index;
-  return forwardedAfterMs !== undefined || (refusal === undefined && status !== undefined) ? 0 : undefined;
 }
