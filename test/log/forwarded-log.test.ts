@@ -9,8 +9,7 @@ import {
   type LogBlock,
   writeForwardedBlock,
 } from '../../src/process/log/forwarded-log.ts';
-import { linesOf } from '../../src/process/log/line-blocks.ts';
-import { createProcessLog } from '../../src/process/log/process-log.ts';
+import { createProcessLog, linesOf } from '../../src/process/log/process-log.ts';
 import { runs } from '../support/runs.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import '../support/seed.ts';

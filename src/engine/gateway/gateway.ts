@@ -19,9 +19,13 @@ import { RequestAcceptor, type ServerState } from './serve.ts';
 import { acceptWaiting } from './server/accept-waiting.ts';
 import type { BufferBudget } from './server/buffer-budget.ts';
 import { ClientLimit } from './server/client-limit.ts';
-import { activateServerSettings, type ClientServer, createClientServer } from './server/client-server.ts';
+import {
+  activateServerSettings,
+  type ClientServer,
+  closeLateClients,
+  createClientServer,
+} from './server/client-server.ts';
 import { descriptorLimits } from './server/descriptor-limits.ts';
-import { closeLateClients } from './server/late-clients.ts';
 import { LongLivedExchanges } from './server/long-lived-exchanges.ts';
 import { listenOnSocket } from './server/socket-file.ts';
 import { logIdentityDnsErrors } from './telemetry/identity-dns-log.ts';

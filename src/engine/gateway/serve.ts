@@ -52,14 +52,28 @@ export class RequestAcceptor implements RequestHandler<GatewayConnection> {
     return this.#state.plan.server;
   }
 
+  /**
+   * Serves one request, from its head to its log line, by the plan that is active when it begins. Each step throws its refusal, and
+   * `fail` sends it. Where nothing has to be waited for, the request is forwarded before this function returns.
+   */
   onRequest(connection: GatewayConnection, request: ClientRequest, response: ResponseWriter): void {
     if (request.method === 'CONNECT') {
       this.#refuseBytes(connection, NO_CONNECT);
       return;
     }
-    const exchange = new Exchange(this.#state, connection, request, response);
+    const server = this.#state;
+    const exchange = new Exchange(server, connection, request, response);
     if (exchange.isHandshake) this.#openHandshake(connection, response);
-    serve(exchange, this.#state);
+    server.recorder.metrics.begin();
+    response.owner = exchange;
+    try {
+      const deciding = decide(exchange.plan, exchange);
+      const step = deciding.next();
+      if (step.done === true) follow(step.value, exchange, server);
+      else void serveLater(deciding, step.value, exchange, server);
+    } catch (error) {
+      fail(exchange, error);
+    }
   }
 
   onRequestError(connection: GatewayConnection, kind: RequestErrorKind): void {
@@ -108,23 +122,6 @@ export class RequestAcceptor implements RequestHandler<GatewayConnection> {
 
 /** CONNECT is for forward proxies, so no route allows it. */
 const NO_CONNECT = new Refusal('method_not_allowed', { headers: { Allow: HTTP_METHODS.join(', ') } });
-
-/**
- * Serves one request, from its head to its log line, by the plan that was active when it began. Each step throws its refusal, and
- * `fail` sends it. Where nothing has to be waited for, the request is forwarded before this function returns.
- */
-function serve(exchange: Exchange, server: ServerState): void {
-  server.recorder.metrics.begin();
-  exchange.response.owner = exchange;
-  try {
-    const deciding = decide(exchange.plan, exchange);
-    const step = deciding.next();
-    if (step.done === true) follow(step.value, exchange, server);
-    else void serveLater(deciding, step.value, exchange, server);
-  } catch (error) {
-    fail(exchange, error);
-  }
-}
 
 /** Continues a decision that waits. Never rejects. */
 async function serveLater(

@@ -153,7 +153,7 @@ export class ConnectionLimit {
    * @param idle the connections of this worker without an exchange
    */
   shouldYield(idle: number): boolean {
-    this.ownIdle = idle;
+    Atomics.store(this.#memory.counts, this.#own * STRIDE + IDLE, idle);
     if (this.#others.length === 0) return false;
     const own = this.#waiting.of(this.#own);
     const spare = this.#limit - this.open;

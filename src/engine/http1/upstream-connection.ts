@@ -159,7 +159,7 @@ export class UpstreamConnection implements PacedSource, SocketHandler, DeferredT
         body.start(socket, head, length, this);
       } else {
         writeBytes(socket, head, body ?? NO_BYTES);
-        this.#limitResponse();
+        if (request.hasResponseTimeout) this.#timeout.start();
       }
     } catch (error) {
       this.#close(error);

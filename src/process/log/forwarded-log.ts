@@ -1,6 +1,6 @@
 import type { Log } from '../../engine/log/log.ts';
-import { countLines, FLUSH_MS, LineBlocks, linesOf, MAX_WAITING_BYTES } from './line-blocks.ts';
-import { createLogger } from './line-output.ts';
+import { countLines, createLogger, MAX_WAITING_BYTES } from './line-output.ts';
+import { FLUSH_MS, LineBlocks, linesOf } from './process-log.ts';
 
 /** A message to the thread that writes the log. */
 export interface LogBlock {

@@ -1,6 +1,7 @@
 import pino, { type Logger } from 'pino';
-import { countLines, MAX_WAITING_BYTES } from './line-blocks.ts';
 
+/** The most bytes that wait to be written to one stream. Beyond this limit, lines are lost. */
+export const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 /** The time limit for a stalled reader at the end of the process. */
 const STALLED_READER_MS = 1_000;
 /** The minimum time between two reports of failing writes. */
@@ -140,4 +141,12 @@ class WriteQueue {
 /** @param members of each line */
 export function createLogger(write: (line: string) => void, members: object | null = null): Logger {
   return pino({ base: members }, { write });
+}
+
+const LINE_END = 0x0a;
+
+export function countLines(bytes: Uint8Array): number {
+  let lines = 0;
+  for (let at = bytes.indexOf(LINE_END); at !== -1; at = bytes.indexOf(LINE_END, at + 1)) lines += 1;
+  return lines;
 }
