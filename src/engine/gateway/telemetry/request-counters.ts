@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { getOrCreate } from '../../get-or-create.ts';
 import { HTTP_METHODS } from '../../http1/http-methods.ts';
 import { BufferParts, bytesOf } from '../../shared-memory/buffer-parts.ts';
 import type { WorkerContext } from '../../shared-memory/worker-context.ts';
@@ -102,8 +103,16 @@ export class RowSums {
 /** The ids of the plan whose requests are counted. */
 export type CountedPlan = Readonly<Record<'routes' | 'upstreams', readonly { readonly id: string }[]>>;
 
+const layouts = new WeakMap<CountedPlan, ReturnType<typeof layoutOf>>();
+
 /** Returns the buffer of the rows of a plan, and the starts of its rows by kind and id. Plans with the same ids have the same buffer. */
-export function requestBuffer({ routes, upstreams }: CountedPlan, workers: number) {
+export function requestBuffer(plan: CountedPlan, workers: number) {
+  // A plan of ten thousand routes takes milliseconds, and each reload needs its layout several times.
+  const layout = getOrCreate(layouts, plan, () => layoutOf(plan));
+  return { ...layout, bytes: workers * bytesOf((parts) => parts.float64(layout.length)) };
+}
+
+function layoutOf({ routes, upstreams }: CountedPlan) {
   let length = 0;
   const place = (kind: RowKind, entries: CountedPlan['routes']): ReadonlyMap<string, number> =>
     new Map(
@@ -119,7 +128,7 @@ export function requestBuffer({ routes, upstreams }: CountedPlan, workers: numbe
   };
   const ids = JSON.stringify(Object.values(starts).map((byId) => [...byId.keys()]));
   const name = `requests/${createHash('sha256').update(ids).digest('hex')}`;
-  return { name, bytes: workers * bytesOf((parts) => parts.float64(length)), starts, length };
+  return { name, starts, length };
 }
 
 /** The rows of a plan. Each worker writes only its own ones, so that counting needs no lock. */
@@ -154,12 +163,21 @@ export class PlanRows {
   /** Adds the counts of ids that `between` has too. No worker may write these rows meanwhile. */
   add(earlier: PlanRows, between: PlanRows): void {
     for (const kind of Object.keys(LENGTHS) as RowKind[])
-      for (const id of between.starts[kind].keys())
-        if (kind === 'gateway' || earlier.isUsed(kind, id)) addRows(this.row(kind, id), earlier.row(kind, id));
+      for (const id of between.starts[kind].keys()) {
+        const [to, from] = [this.starts[kind].get(id), earlier.starts[kind].get(id)];
+        if (to === undefined || from === undefined) continue;
+        for (const [worker, rows] of this.ofWorkers.entries()) {
+          const others = earlier.ofWorkers[worker] as Float64Array;
+          if (kind === 'gateway' || others[from] !== 0) addRow(rows, to, others, from, LENGTHS[kind]);
+        }
+      }
   }
 }
 
-function addRows(rows: readonly Float64Array[], others: readonly Float64Array[]): void {
-  for (const [worker, row] of rows.entries())
-    for (const [index, count] of (others[worker] ?? []).entries()) (row[index] as number) += count;
+function addRow(rows: Float64Array, to: number, others: Float64Array, from: number, length: number): void {
+  for (let index = 0; index < length; index += 1) {
+    const count = others[from + index] as number;
+    // Memory that nothing was written to takes no room.
+    if (count !== 0) (rows[to + index] as number) += count;
+  }
 }
