@@ -36,3 +36,35 @@ describe('the compilers of V8', () => {
     expect(run('--no_sparkplug')).toEqual({ loading: true, starting: true });
   });
 });
+
+/** Prints whether the space for young objects grows further, after it has reached its limit and the limit was checked. */
+const GROWTH = `
+  import { getHeapSpaceStatistics } from 'node:v8';
+  import { limitYoungSpace, setV8Flags } from '${MODULE}';
+  for (const phase of ['loading', 'starting', 'serving']) setV8Flags(phase, process.argv[1]);
+  const latest = Array.from({ length: 3_000 }, () => ({}));
+  const size = () => getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space').space_size;
+  const growTo = async (bytes) => {
+    for (let turn = 0; turn < 100_000 && size() < bytes; turn += 1) {
+      for (let made = 0; made < 30; made += 1) latest[(turn * 30 + made) % latest.length] = { turn, made };
+      await new Promise(setImmediate);
+    }
+  };
+  await growTo(6 * 2 ** 20);
+  limitYoungSpace();
+  for (const endMs = performance.now() + 600; performance.now() < endMs; ) await new Promise(setImmediate);
+  const before = size();
+  await growTo(before + 1);
+  process.stdout.write(String(size() > before));
+  process.exit();
+`;
+
+describe('the space for young objects', () => {
+  it.each([
+    { nodeOptions: '', isLimited: true },
+    { nodeOptions: '--max-semi-space-size=16', isLimited: false },
+  ])('is limited, unless somebody states a size: $nodeOptions', ({ nodeOptions, isLimited }) => {
+    const args = ['--input-type=module', '--eval', GROWTH, '--', nodeOptions];
+    expect(execFileSync(process.execPath, args, { encoding: 'utf8' })).toBe(String(!isLimited));
+  });
+});

@@ -11,7 +11,7 @@ import { valueOption } from '../parse-arguments.ts';
 import { defineVerb, type ExitCode, InvalidFileError, type OptionValues, type Terminal } from '../terminal.ts';
 import { type GatewayStart, type RunningGateway, startGateway } from './start-gateway.ts';
 import { openStreams, writeNote } from './streams.ts';
-import { setV8Flags } from './v8-flags.ts';
+import { limitYoungSpace, setV8Flags } from './v8-flags.ts';
 import { CANDIDATE_OPTIONS, readCandidate } from './watch-candidate.ts';
 
 /** Where Docker and Podman mount secrets. */
@@ -79,6 +79,7 @@ export async function serveFile(file: string, terminal: Terminal, options: Serve
   const start = { ...options, file, initial, terminal, streams };
   const running = await startGateway(start);
   setV8Flags('serving');
+  if (running?.workerCount === 1) limitYoungSpace();
   if (running !== undefined) await serveUntilStopped(running, start);
   await Promise.all([streams.log.end(), streams.notes.end()]);
   return 0;

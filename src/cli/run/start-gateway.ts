@@ -94,6 +94,7 @@ export async function startGateway(start: GatewayStart) {
   await warmUpWorkers(workers, terminal.stop, log);
   isWarm = true;
   return {
+    workerCount: context.count,
     url: urlOf(bound, plan.server.tls !== undefined),
     adminUrl: admin && urlOf(admin.bound, plan.admin?.tls !== undefined),
     /** Drains the gateway, unless it stops at once, and closes everything. `signal` is the reason that the log reports. */

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { setFlagsFromString } from 'node:v8';
+import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 
 /** The phases of a gateway: it reads and compiles the manifest, it listens and warms up, it serves. */
 type Phase = keyof typeof FLAGS;
@@ -30,6 +30,12 @@ const COMPILERS = ['sparkplug', 'maglev', 'opt'];
 /** Those that are off while the gateway loads. */
 let pausedCompilers: readonly string[] = [];
 
+/** More than the young objects of all requests in flight. By default their space grows to 32 MB, and buffers that they hold stay longer. */
+const YOUNG_BYTES = 6 * 1024 * 1024;
+const CHECK_INTERVAL_MS = 250;
+/** False if somebody started Node with a size of its own. */
+let isYoungLimited = true;
+
 /**
  * Call it after `flushCompileCache`, if that follows: Node reads compiled code only with the flags that it was written with.
  *
@@ -38,7 +44,23 @@ let pausedCompilers: readonly string[] = [];
 export function setV8Flags(phase: Phase, nodeOptions = ''): void {
   if (phase === 'loading' && !/jitless|no[-_]?(?:sparkplug|maglev|opt|turbofan)/.test(nodeOptions))
     pausedCompilers = COMPILERS;
+  isYoungLimited &&= !/semi[-_]space/.test(nodeOptions);
   if (phase === 'loading') NODE_MODULES.forEach(createRequire(import.meta.url));
   const prefix = phase === 'loading' ? '--no-' : '--';
   for (const flag of [...FLAGS[phase], ...pausedCompilers.map((name) => prefix + name)]) setFlagsFromString(flag);
+}
+
+/**
+ * Limits the space for young objects; a burst may exceed it. V8 reads its own limit before it runs any code. Call it only with one
+ * worker: the flag is that of all threads.
+ */
+export function limitYoungSpace(): void {
+  if (!isYoungLimited) return;
+  let factor = 2;
+  setInterval(() => {
+    const young = getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space');
+    const next = (young?.space_size ?? 0) < YOUNG_BYTES ? 2 : 1;
+    if (next !== factor) setFlagsFromString(`--semi-space-growth-factor=${next}`);
+    factor = next;
+  }, CHECK_INTERVAL_MS).unref();
 }
