@@ -36,13 +36,11 @@ export interface HeaderFields {
   readonly known: KnownHeaders;
 }
 
-const NO_HEADERS = new FoundHeaders();
-
 type Member = Exclude<keyof FoundHeaders, 'isAmbiguous'>;
 
 /** By the name of the header in lower case. */
 const MEMBERS = new Map<string, Member>();
-for (const member of Object.keys(NO_HEADERS) as (keyof FoundHeaders)[])
+for (const member of Object.keys(new FoundHeaders()) as (keyof FoundHeaders)[])
   if (member !== 'isAmbiguous')
     MEMBERS.set(
       member.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
@@ -66,7 +64,8 @@ const SPACE = 0x20;
 /** Splits valid field lines into names and values, and finds the known headers. */
 export function parseFields(text: string, start: number): HeaderFields {
   const headers: string[] = [];
-  const known = { ...NO_HEADERS };
+  // A copy of an object would take several times as long.
+  const known = new FoundHeaders();
   for (let at = start; at < text.length; ) {
     const colon = text.indexOf(':', at);
     const end = text.indexOf('\r', colon);
