@@ -197,12 +197,7 @@ export abstract class ClientConnection extends RequestReader {
     this.response = undefined;
     this.request = undefined;
     if (this.isHalfClosed) this.#halfClose.stop();
-    if (response !== undefined) {
-      response.isOver = true;
-      response.isFinished = isFinished;
-      response.pausedSource = undefined;
-      response.owner?.onResponseOver();
-    }
+    response?.setOver(isFinished);
     if (!isFinished) request?.close();
   }
 }

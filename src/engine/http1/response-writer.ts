@@ -147,6 +147,14 @@ export class ResponseWriter {
     this.#connection.socket.destroy();
   }
 
+  /** The connection has closed, or the response has ended. */
+  setOver(isFinished: boolean): void {
+    this.isOver = true;
+    this.isFinished = isFinished;
+    this.pausedSource = undefined;
+    this.owner?.onResponseOver();
+  }
+
   /** The client has read what waited. */
   drain(): void {
     const { pausedSource } = this;
