@@ -220,7 +220,7 @@ const ENCODINGS: Case[] = [
       forwardedBody: 'ab',
     }),
   ),
-  ...['chunked\t', 'chunked \t', 'Chunked\t '].map(
+  ...['chunked\t', 'Chunked \t '].map(
     (value): Case => ({
       name: `refuses an encoding with a tab behind it, which llhttp does not read as chunked: ${printable(value)}`,
       bytes: request('POST /public/x HTTP/1.1', HOST, `transfer-encoding:${value}`) + AB,
