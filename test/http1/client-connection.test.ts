@@ -36,6 +36,21 @@ async function read(reads: readonly Buffer[], Connection = TestConnection) {
 }
 
 describe('a client connection', () => {
+  it('reads on in the next turn of the event loop after 16 MB of a body, so that others need not wait', async () => {
+    const socket = new TestSocket();
+    const connection = new TestConnection(socket);
+    socket.emit('data', Buffer.from(`POST /1 HTTP/1.1\r\n${HOST}Content-Length: 16777216\r\n\r\n`));
+    for (let read = 0; read < 256; read += 1) {
+      expect(socket.isPaused()).toBe(false);
+      socket.emit('data', Buffer.alloc(65_536));
+    }
+    expect(socket.isPaused()).toBe(true);
+    await nextTurn();
+    expect(socket.isPaused()).toBe(false);
+    expect(connection.requests.length).toBe(1);
+    socket.destroy();
+  });
+
   it('reads pipelined requests equally in any split', async () => {
     const text = [
       `\r\nGET /1 HTTP/1.1\r\n${HOST}A: \r\r\n`.replace('\r\r\n', '\r\n\r\n'),

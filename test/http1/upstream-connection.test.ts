@@ -5,6 +5,7 @@ import { createDial } from '../../src/engine/http1/dial.ts';
 import { UpstreamConnection } from '../../src/engine/http1/upstream-connection.ts';
 import type { ResponseSink, UpstreamRequest } from '../../src/engine/http1/upstream-request.ts';
 import { load } from '../../src/engine/load.ts';
+import { MemorySocket } from '../../src/prove/offline/memory-socket.ts';
 import { manifest, PUBLIC_ALL, worldOf } from '../support/gateway.ts';
 import { pause, turns } from '../support/pause.ts';
 import { eventually } from '../support/site.ts';
@@ -327,4 +328,21 @@ describe('a sink of UpstreamConnection', () => {
     connection.onOpen();
     expect([events, connection.isIdle]).toEqual([['enough'], false]);
   });
+});
+
+it('reads on in the next turn of the event loop after 16 MB of a response, so that others need not wait', async () => {
+  const [socket] = MemorySocket.pair();
+  closing.push(() => void socket.destroy());
+  const options = { responseTimeoutMs: 0, idleTimeoutMs: 0, isForTunnel: false, onClosed: () => undefined };
+  const connection = new UpstreamConnection({ ...options, dial: () => socket });
+  connection.send(GET, listener([]));
+  connection.onOpen();
+  connection.onBytes(Buffer.from('HTTP/1.1 200 OK\r\nContent-Length: 20000000\r\n\r\n'));
+  for (let read = 0; read < 256; read += 1) {
+    expect(socket.isPaused()).toBe(false);
+    connection.onBytes(Buffer.alloc(65_536));
+  }
+  expect(socket.isPaused()).toBe(true);
+  await turns(1);
+  expect(socket.isPaused()).toBe(false);
 });

@@ -23,6 +23,17 @@ export interface PacedSource {
   updateReads(): void;
 }
 
+/**
+ * After this many bytes in one turn of the event loop, each source delivers one read: the system may have megabytes for each of hundreds
+ * of sources.
+ */
+const TURN_BYTES = 16_777_216;
+let turnBytes = 0;
+
+function endTurn(): void {
+  turnBytes = 0;
+}
+
 /** Chunks between two checks. Parsing them takes a few milliseconds. */
 const CHUNKS_PER_CHECK = 4_096;
 /** Below this average size, the chunks cost more to parse than their bytes. */
@@ -33,10 +44,11 @@ const REST_MS = 10;
 const suspended: ReadPace[] = [];
 
 /**
- * Suspends the reads of a source whose small chunks would block the event loop: one turn can deliver megabytes, and in chunks of one byte
- * these take half a second to parse. Such sources take turns, with one read of one source every `REST_MS`.
+ * Suspends the reads of a source to the end of the turn if all sources together have delivered much, so that no other one waits long. It
+ * also suspends a source whose small chunks would block the event loop: one turn can deliver megabytes, and in chunks of one byte these
+ * take half a second to parse. Such sources take turns, with one read of one source every `REST_MS`.
  */
-export class ReadPace {
+export class ReadPace implements DeferredTask {
   isSuspended = false;
   readonly #source: PacedSource;
   #chunks = 0;
@@ -46,28 +58,38 @@ export class ReadPace {
     this.#source = source;
   }
 
-  /** Counts chunks of the latest read. */
+  /** Counts the latest read. @param chunks 0 if the body is not chunked */
   add(chunks: number, bytes: number): void {
+    if (turnBytes === 0) setImmediate(endTurn);
+    turnBytes += bytes;
+    const isTurnOver = turnBytes >= TURN_BYTES;
+    const areSmall = chunks > 0 && this.#hasSmallChunks(chunks, bytes);
+    if (this.isSuspended || !(isTurnOver || areSmall)) return;
+    this.isSuspended = true;
+    this.#source.updateReads();
+    if (!areSmall) defer(this);
+    else if (suspended.push(this) === 1) setTimeout(resumeNext, REST_MS);
+  }
+
+  /** Reads on. */
+  runDeferred(): void {
+    this.isSuspended = false;
+    this.#source.updateReads();
+  }
+
+  #hasSmallChunks(chunks: number, bytes: number): boolean {
     this.#chunks += chunks;
     this.#bytes += bytes;
-    if (this.#chunks < CHUNKS_PER_CHECK) return;
+    if (this.#chunks < CHUNKS_PER_CHECK) return false;
     const areSmall = this.#bytes < this.#chunks * SMALL_BYTES;
     this.#chunks = 0;
     this.#bytes = 0;
-    if (!areSmall || this.isSuspended) return;
-    this.isSuspended = true;
-    this.#source.updateReads();
-    if (suspended.push(this) === 1) setTimeout(resumeNext, REST_MS);
-  }
-
-  resume(): void {
-    this.isSuspended = false;
-    this.#source.updateReads();
+    return areSmall;
   }
 }
 
 function resumeNext(): void {
-  suspended.shift()?.resume();
+  suspended.shift()?.runDeferred();
   if (suspended.length > 0) setTimeout(resumeNext, REST_MS);
 }
 

@@ -68,7 +68,7 @@ export abstract class RequestReader implements ResponseConnection, BodyConnectio
   #requests = 0;
   #isAdvancing = false;
   protected isPaused = false;
-  /** Suspends reading while a body arrives in very small chunks. */
+  /** Suspends reading while much of a body arrives, or very small chunks. */
   readonly #pace = new ReadPace(this);
 
   constructor(socket: ClientSocket) {
@@ -220,7 +220,7 @@ export abstract class RequestReader implements ResponseConnection, BodyConnectio
       return;
     }
     if (data.length > 0) request?.receive(data);
-    if (body.chunkCount > 0) this.#pace.add(body.chunkCount, body.end - start);
+    this.#pace.add(body.chunkCount, body.end - start);
     if (body.isComplete) {
       // Drops the trailers, which the gateway does not forward: an idle connection would keep them in memory.
       body.begin(0);

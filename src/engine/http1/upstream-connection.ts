@@ -45,7 +45,7 @@ export class UpstreamConnection implements PacedSource, SocketHandler, DeferredT
   /** Limits the time to the response, and then the times between its reads. */
   readonly #timeout: RestartableTimeout;
   readonly #parser: ResponseParser;
-  /** Suspends reading while the upstream sends very small chunks. */
+  /** Suspends reading while the upstream sends much, or very small chunks. */
   readonly #pace = new ReadPace(this);
   #state: ConnectionState = 'new';
   #socket: Duplex | undefined;
@@ -216,8 +216,7 @@ export class UpstreamConnection implements PacedSource, SocketHandler, DeferredT
   }
 
   #continueBody(size: number): void {
-    const { chunkCount } = this.#parser.body;
-    if (chunkCount > 0) this.#pace.add(chunkCount, size);
+    this.#pace.add(this.#parser.body.chunkCount, size);
     if (!this.#isPaused) this.#timeout.start(this.#idleTimeoutMs);
     this.#sink?.onReadComplete();
   }
