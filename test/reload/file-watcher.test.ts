@@ -4,18 +4,24 @@ import { describe, it, onTestFinished } from 'vitest';
 import { FileWatcher } from '../../src/process/reload/file-watcher.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
+/** Returns a watcher that is ready. `nextChange` waits for the next change that it reports. */
+async function watch(files: readonly string[], folders: readonly string[]) {
+  let onChange = () => {};
+  const nextChange = () => new Promise<void>((resolve) => (onChange = resolve));
+  const isReady = nextChange();
+  const watcher = new FileWatcher(() => onChange());
+  onTestFinished(() => watcher.close());
+  watcher.watch(files, folders);
+  await isReady;
+  return { watcher, nextChange };
+}
+
 describe('a file watcher', () => {
   it('watches a folder that was deleted and created again, which often has the same inode', async () => {
     const folder = temporaryFolder('file-watcher');
     const routes = join(folder, 'routes');
     mkdirSync(routes);
-    let onChange = () => {};
-    const nextChange = () => new Promise<void>((resolve) => (onChange = resolve));
-    const isReady = nextChange();
-    const watcher = new FileWatcher(() => onChange());
-    onTestFinished(() => watcher.close());
-    watcher.watch([], [routes]);
-    await isReady;
+    const { watcher, nextChange } = await watch([], [routes]);
     // No event can arrive between these calls.
     rmSync(routes, { recursive: true });
     mkdirSync(routes);
@@ -31,13 +37,7 @@ describe('a file watcher', () => {
     const folder = temporaryFolder('file-watcher');
     mkdirSync(join(folder, 'real'));
     symlinkSync('real', join(folder, 'link'));
-    let onChange = () => {};
-    const nextChange = () => new Promise<void>((resolve) => (onChange = resolve));
-    const isReady = nextChange();
-    const watcher = new FileWatcher(() => onChange());
-    onTestFinished(() => watcher.close());
-    watcher.watch([join(folder, 'real/gateway.yaml')], [join(folder, 'link')]);
-    await isReady;
+    const { nextChange } = await watch([join(folder, 'real/gateway.yaml')], [join(folder, 'link')]);
     const change = nextChange();
     writeFileSync(join(folder, 'real/new.yaml'), '');
     await change;
@@ -46,13 +46,7 @@ describe('a file watcher', () => {
   it('watches a folder and a folder in it', async () => {
     const folder = temporaryFolder('file-watcher');
     mkdirSync(join(folder, 'routes'));
-    let onChange = () => {};
-    const nextChange = () => new Promise<void>((resolve) => (onChange = resolve));
-    const isReady = nextChange();
-    const watcher = new FileWatcher(() => onChange());
-    onTestFinished(() => watcher.close());
-    watcher.watch([join(folder, 'gateway.yaml')], [join(folder, 'routes')]);
-    await isReady;
+    const { nextChange } = await watch([join(folder, 'gateway.yaml')], [join(folder, 'routes')]);
     for (const name of ['gateway.yaml', 'routes/new.yaml']) {
       const change = nextChange();
       writeFileSync(join(folder, name), '');
