@@ -18,7 +18,7 @@ export function loggedPath(
   path: string,
   route: Route | undefined,
 ): string {
-  if (keyedPaths === undefined || (route !== undefined && !keyedPaths.routes.has(route))) return path;
+  if (keyedPaths === undefined) return path;
   return getOrCreate(loggedPaths, keyedPaths, () => createLoggedPath(keyedPaths, router))(method, path, route);
 }
 
@@ -55,9 +55,9 @@ function createLoggedPath({ routes, literals, secret }: KeyedPathSettings, route
   };
 
   return (method, path, route) => {
-    const keyed = route && routes.get(route);
-    if (keyed === undefined) return replaceUnrouted(path);
-    return replace(path, keyed, (logged) => router.match(method, logged) === route);
+    if (route === undefined) return replaceUnrouted(path);
+    const keyed = routes.get(route);
+    return keyed === undefined ? path : replace(path, keyed, (logged) => router.match(method, logged) === route);
   };
 }
 

@@ -129,7 +129,9 @@ function refusalMembers({ code, reason, limit }: Refusal, route: Route | undefin
 
 function createRequestRecord(exchange: Exchange): RequestRecord {
   const { plan, request, response, connection, target, route, isTunnel } = exchange;
-  const path = target && loggedPath(plan, request.method, target.path, route);
+  // The paths of most routes are logged as sent.
+  const isKeyed = route === undefined || plan.log.keyedPaths?.routes.has(route) === true;
+  const path = target && isKeyed ? loggedPath(plan, request.method, target.path, route) : target?.path;
   return {
     time: Date.now(),
     id: exchange.id,
