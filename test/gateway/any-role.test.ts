@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { manifest, startGateway, type TestGateway } from '../support/gateway.ts';
+import { load } from '../../src/engine/load.ts';
+import { manifest, startGateway, type TestGateway, worldOf } from '../support/gateway.ts';
 import { type Issuer, startIssuer } from '../support/issuer.ts';
 import { head, sendRequest } from '../support/raw.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
@@ -76,5 +77,25 @@ describe.each([
   it('logs no role that it does not know', async () => {
     const line = gateway.lines.findLast(({ route }) => route === 'me');
     expect([line?.['required'], line?.['refusal']]).toEqual([['any'], 'token_invalid']);
+  });
+
+  it('lets a token that one route allows pass no other one, and none after a reload that removes its role', async () => {
+    if (place === 'auth') return;
+    const [admin, viewer] = [
+      await issuer.token({ company_role: 'admin' }),
+      await issuer.token({ company_role: 'viewer' }),
+    ];
+    const { plan } = gateway.gateway;
+    for (const _round of [1, 2, 3]) {
+      for (const token of [admin, viewer]) expect(await statusOf(gateway, 'GET /me', token)).toBe(200);
+      expect(await statusOf(gateway, 'GET /x/7', admin)).toBe(200);
+      expect(await statusOf(gateway, 'GET /x/7', viewer)).toBe('403 role_not_allowed');
+    }
+    const text = manifest(ROUTES(roles), { up: upstream.url, jwks: issuer.jwksUrl });
+    const viewers = text.replace(/role: .*/, role.replace('[admin]', '[viewer]'));
+    gateway.gateway.activate(load({ path: 'gateway.yaml', text: viewers }, worldOf(), plan).plan as typeof plan);
+    expect(await statusOf(gateway, 'GET /x/7', admin)).toBe('403 role_not_allowed');
+    gateway.gateway.activate(plan);
+    expect(await statusOf(gateway, 'GET /x/7', admin)).toBe(200);
   });
 });

@@ -22,6 +22,8 @@ export interface Principal {
   readonly issuer?: string | undefined;
   /** When the token must be verified again, in milliseconds since the Unix epoch. */
   readonly expiresAt: number;
+  /** The key of the rule that allowed the caller last. A rule depends only on the claims and the issuer, so it allows the caller again. */
+  allowedBy?: RoleRule['key'];
 }
 
 /** Returns the pseudonym of a caller. Subjects of one name at two issuers have two of them. */

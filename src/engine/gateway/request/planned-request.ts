@@ -146,10 +146,13 @@ export abstract class PlannedRequest implements RequestSteps {
   /** Refuses a caller without an allowed role, or with a claim that cannot be forwarded. @throws Refusal `role_not_allowed`, `claim_unusable` */
   authorize({ role, challengePrefix }: Auth, principal: Principal, claims?: ForwardedClaims): void {
     this.principal = principal;
-    if (!role.allows(principal)) {
-      const headers = { 'WWW-Authenticate': `${challengePrefix}, error="insufficient_scope"` };
-      const detail = role.messageFor(principal.issuer);
-      throw new Refusal('role_not_allowed', { ...(detail !== undefined && { detail }), headers });
+    if (principal.allowedBy !== role.key) {
+      if (!role.allows(principal)) {
+        const headers = { 'WWW-Authenticate': `${challengePrefix}, error="insufficient_scope"` };
+        const detail = role.messageFor(principal.issuer);
+        throw new Refusal('role_not_allowed', { ...(detail !== undefined && { detail }), headers });
+      }
+      principal.allowedBy = role.key;
     }
     const lines = claims?.linesOf(principal);
     if (typeof lines === 'string') throw new Refusal('claim_unusable', { reason: lines });
