@@ -154,6 +154,8 @@ export class UpstreamConnection implements PacedSource, SocketHandler, DeferredT
     try {
       const head = formatRequestHead(request);
       const { body, length = 0 } = request;
+      // A request without a body is one write, before which all that had arrived was read: no response waits behind its failure.
+      if (body !== null) this.#restoreWrites ??= interceptWriteErrors(socket, (error) => this.#onWriteError(error));
       if (body instanceof Upload) {
         this.#upload = body;
         body.start(socket, head, length, this);
@@ -205,7 +207,6 @@ export class UpstreamConnection implements PacedSource, SocketHandler, DeferredT
     this.#state = 'opening';
     const socket = dial(this, isForTunnel);
     this.#socket = socket;
-    this.#restoreWrites = interceptWriteErrors(socket, (error) => this.#onWriteError(error));
     socket.on('error', (error) => this.#close(error));
     socket.on('end', () => {
       // After a failed write the end may be a reset, which does not complete a response (RFC 9112 section 8).
