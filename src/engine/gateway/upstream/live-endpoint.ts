@@ -46,13 +46,13 @@ export class LiveEndpoint {
   /** The connections of all workers. */
   readonly connections: ConnectionLimit;
   readonly breaker: CircuitBreaker | undefined;
+  readonly check: HealthCheck | undefined;
   /** The health by requests. It only reports: a client that provokes failures must not take an endpoint out of service. */
   readonly observed: ObservedHealth;
   /** Exchanges whose client left while the gateway waited for the response. */
   readonly abandoned: WorkerCounter;
   readonly #owner: EndpointOwner;
   readonly #hostName: string;
-  readonly #check: HealthCheck | undefined;
   /** 1 after the log reported it unhealthy. */
   readonly #isReported: Int32Array;
   /** The latest event of the resolution of its name. */
@@ -83,7 +83,7 @@ export class LiveEndpoint {
     if (health !== undefined) {
       const { responseHeadLimitBytes } = upstream;
       const server = { host: hostHeaderOf(endpoint.url), dial, responseHeadLimitBytes };
-      this.#check = new HealthCheck(health, server, () => this.#onCheckChange(), memory.check);
+      this.check = new HealthCheck(health, server, () => this.#onCheckChange(), memory.check);
     }
   }
 
@@ -94,17 +94,7 @@ export class LiveEndpoint {
     this.#unsubscribe = resolver.subscribe((name, reason) => {
       if (name === this.#hostName) this.#reportResolution(reason === undefined ? 'resolved' : `unresolved (${reason})`);
     });
-    if (worker.index === 0) this.#check?.start();
-  }
-
-  /** False while the health check fails. */
-  get isHealthy(): boolean {
-    return this.#check?.state !== 'unhealthy';
-  }
-
-  /** True if a request of this client, by default of any client, may be sent now, given a free connection. */
-  isAvailableTo(client?: string): boolean {
-    return this.#check?.state !== 'unhealthy' && (this.breaker === undefined || this.breaker.isAllowed(client));
+    if (worker.index === 0) this.check?.start();
   }
 
   get status(): EndpointStatus {
@@ -114,7 +104,7 @@ export class LiveEndpoint {
       // Unhealthy if one of the circuit breaker, the health check and the requests of the last minute shows it.
       health: breaker === 'open' ? 'unhealthy' : this.#measuredHealth,
       reason: this.#reason ?? null,
-      check: this.#check?.state ?? null,
+      check: this.check?.state ?? null,
       breaker,
       breakerOpenings: this.breaker?.openings ?? 0,
       abandoned: this.abandoned.total,
@@ -127,7 +117,7 @@ export class LiveEndpoint {
   /** Closes all connections, including those that carry an exchange. */
   close(): void {
     this.#unsubscribe();
-    this.#check?.stop();
+    this.check?.stop();
     this.observed.close();
     this.pool.close();
     this.#releaseName();
@@ -141,17 +131,17 @@ export class LiveEndpoint {
   }
 
   get #measuredHealth(): HealthState {
-    const states = [this.#check?.state, this.observed.state];
+    const states = [this.check?.state, this.observed.state];
     return (['unhealthy', 'healthy'] as const).find((state) => states.includes(state)) ?? 'unknown';
   }
 
   get #reason(): string | undefined {
-    return this.#check?.reason ?? this.observed.reason;
+    return this.check?.reason ?? this.observed.reason;
   }
 
   #onCheckChange(): void {
     // The failed requests were before the check succeeded.
-    if (this.#check?.state === 'healthy') this.observed.reset();
+    if (this.check?.state === 'healthy') this.observed.reset();
     this.#reportHealth();
   }
 

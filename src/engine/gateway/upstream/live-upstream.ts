@@ -126,12 +126,12 @@ export class LiveUpstream implements EndpointOwner {
 
   get status(): UpstreamStatus {
     const endpoints = this.#endpoints.map(({ status }) => status);
-    const available = this.#endpoints.some((endpoint) => endpoint.isAvailableTo());
+    const available = this.#endpoints.some((endpoint) => mayReceive(endpoint));
     return {
       id: this.upstream.id,
       health: HEALTH_PRIORITY.find((state) => endpoints.some(({ health }) => health === state)) ?? 'unhealthy',
       available,
-      panic: !available && this.#mayPanic && this.#endpoints.some(({ isHealthy }) => isHealthy),
+      panic: !available && this.#mayPanic && this.#endpoints.some((endpoint) => mayReceive(endpoint, true)),
       endpoints,
       waiting: this.waiting.total,
       retries: this.#retries.total,
@@ -185,7 +185,7 @@ export class LiveUpstream implements EndpointOwner {
     for (let step = 0; step < endpoints.length; step += 1) {
       const index = (this.#turn + step) % endpoints.length;
       const endpoint = endpoints[index] as LiveEndpoint;
-      if (!(isPanic ? endpoint.isHealthy : endpoint.isAvailableTo(client))) continue;
+      if (!mayReceive(endpoint, isPanic, client)) continue;
       isAnyUsable = true;
       if (!endpoint.pool.hasRoom) continue;
       const busy = isLeastPending ? endpoint.connections.busy : 0;
@@ -213,7 +213,7 @@ export class LiveUpstream implements EndpointOwner {
 
   /** A request has left the queue. The room that it waited for may now be that of another worker. */
   #onLeft(): void {
-    if (this.#endpoints.some((endpoint) => endpoint.connections.hasRoomElsewhere && endpoint.isAvailableTo()))
+    if (this.#endpoints.some((endpoint) => endpoint.connections.hasRoomElsewhere && mayReceive(endpoint)))
       this.notifyWorkers();
     this.#onProgress?.();
   }
@@ -232,6 +232,15 @@ export class LiveUpstream implements EndpointOwner {
 
 /** The best health of the endpoints is that of the upstream. */
 const HEALTH_PRIORITY = ['healthy', 'unknown'] as const;
+
+/**
+ * True if a request of a client, by default of any one, may be sent to an endpoint now, given a free connection.
+ *
+ * @param isPanic true if breakers do not count
+ */
+function mayReceive({ breaker, check }: LiveEndpoint, isPanic = false, client?: string): boolean {
+  return check?.state !== 'unhealthy' && (isPanic || breaker === undefined || breaker.isAllowed(client));
+}
 
 const RETRY_AFTER = { 'Retry-After': '1' };
 
