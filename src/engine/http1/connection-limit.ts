@@ -83,6 +83,8 @@ export function connectionLimitMemory(parts: BufferParts, workers: number): Conn
  * connections, so the worker that closes a connection for another one cannot use the room before it.
  */
 export class ConnectionLimit {
+  /** True if there are other workers. Only they read the number of idle connections of this one. */
+  readonly isShared: boolean;
   readonly #limit: number;
   readonly #waiting: WaitingRequests;
   readonly #memory: ConnectionLimitMemory;
@@ -97,17 +99,22 @@ export class ConnectionLimit {
     this.#own = worker.index;
     this.#workers = worker.count;
     this.#others = Array.from({ length: worker.count }, (_, index) => index).filter((index) => index !== worker.index);
+    this.isShared = this.#others.length > 0;
   }
 
   /** The open connections of all workers. */
   get open(): number {
-    return this.#sum(OPEN);
+    let open = 0;
+    for (let worker = 0; worker < this.#workers; worker += 1) open += this.#count(worker, OPEN);
+    return open;
   }
 
-  /** The connections of all workers that carry an exchange. */
-  get busy(): number {
-    // Other workers may change their counts between the two sums.
-    return Math.max(0, this.#sum(OPEN) - this.#sum(IDLE));
+  /** The connections of other workers that carry an exchange. */
+  get busyElsewhere(): number {
+    let busy = 0;
+    // A worker may change its counts between the two reads.
+    for (const worker of this.#others) busy += Math.max(0, this.#count(worker, OPEN) - this.#count(worker, IDLE));
+    return busy;
   }
 
   /** Reports how many connections of this worker carry no exchange. */
@@ -154,7 +161,6 @@ export class ConnectionLimit {
    */
   shouldYield(idle: number): boolean {
     Atomics.store(this.#memory.counts, this.#own * STRIDE + IDLE, idle);
-    if (this.#others.length === 0) return false;
     const own = this.#waiting.of(this.#own);
     const spare = this.#limit - this.open;
     const next = this.#next;
@@ -190,12 +196,6 @@ export class ConnectionLimit {
 
   #turnOf(worker: number): number {
     return (worker - (this.#memory.turn[0] as number) + this.#workers) % this.#workers;
-  }
-
-  #sum(field: number): number {
-    let sum = 0;
-    for (let worker = 0; worker < this.#workers; worker += 1) sum += this.#count(worker, field);
-    return sum;
   }
 
   #count(worker: number, field: number): number {

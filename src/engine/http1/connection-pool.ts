@@ -61,7 +61,7 @@ export class ConnectionPool {
   acquire(): UpstreamConnection | undefined {
     for (let connection = this.#idle.pop(); connection !== undefined; connection = this.#idle.pop()) {
       if (!connection.isStale) {
-        this.#limit.ownIdle = this.#idle.length;
+        if (this.#limit.isShared) this.#limit.ownIdle = this.#idle.length;
         return connection;
       }
       this.discard(connection);
@@ -91,8 +91,9 @@ export class ConnectionPool {
       this.discard(connection);
       return;
     }
+    const idle = this.#idle.push(connection);
     // Another worker that waits from now on sees an idle connection and requests it.
-    if (this.#limit.shouldYield(this.#idle.push(connection))) this.discard(connection);
+    if (this.#limit.isShared && this.#limit.shouldYield(idle)) this.discard(connection);
     else this.#sweeper ??= setInterval(() => this.#sweep(), SWEEP_MS).unref();
   }
 

@@ -97,6 +97,11 @@ export class LiveEndpoint {
     if (worker.index === 0) this.check?.start();
   }
 
+  /** The connections of all workers that carry an exchange. */
+  get busy(): number {
+    return this.pool.busy + this.connections.busyElsewhere;
+  }
+
   get status(): EndpointStatus {
     const breaker = this.breaker?.state ?? null;
     return {
@@ -109,7 +114,7 @@ export class LiveEndpoint {
       breakerOpenings: this.breaker?.openings ?? 0,
       abandoned: this.abandoned.total,
       connections: this.connections.open,
-      busy: this.connections.busy,
+      busy: this.busy,
       resolution: this.#owner.context.resolver.statusOf(this.#hostName),
     };
   }

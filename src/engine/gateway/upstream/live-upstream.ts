@@ -188,7 +188,7 @@ export class LiveUpstream implements EndpointOwner {
       if (!mayReceive(endpoint, isPanic, client)) continue;
       isAnyUsable = true;
       if (!endpoint.pool.hasRoom) continue;
-      const busy = isLeastPending ? endpoint.connections.busy : 0;
+      const busy = isLeastPending ? endpoint.busy : 0;
       const isLessBusy = endpoint !== failed && busy < leastBusy;
       if (best !== undefined && best !== failed && !isLessBusy) continue;
       best = endpoint;
