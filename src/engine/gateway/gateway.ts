@@ -141,7 +141,6 @@ export class Gateway {
     this.workerCount = worker.count;
     this.metrics = this.#state.recorder.metrics;
     this.bufferBudget = counters.bufferBudget;
-    this.bufferBudget.limitBytes = plan.server.bufferLimitBytes;
     this.rateLimiter = this.#state.rateLimiter;
     this.#server = createClientServer(plan.server);
     this.#acceptor = new RequestAcceptor(this.#state, log, counters);
@@ -158,9 +157,7 @@ export class Gateway {
       this.#worker.bus.subscribe(EXCEEDED_TOPIC, () => this.#budget.closeExceeding()),
       standstills.watch((ms) => this.#reportStandstill(ms)),
     ];
-    this.#state.upstreams.activate(this.plan);
-    this.rateLimiter.activate(this.plan.rateLimits);
-    this.#limitConnections();
+    this.#applyPlan();
   }
 
   /** The active plan. */
@@ -262,10 +259,7 @@ export class Gateway {
   activate(plan: Plan): void {
     activateServerSettings(this.#server, plan.server, this.plan.server);
     this.#state.plan = plan;
-    this.#limitConnections();
-    this.bufferBudget.limitBytes = plan.server.bufferLimitBytes;
-    this.#state.upstreams.activate(plan);
-    this.rateLimiter.activate(plan.rateLimits);
+    this.#applyPlan();
     this.metrics.activate(plan);
     this.#worker.memory.retain(new Set(sharedBuffersOf(plan, this.#worker.count).map(({ name }) => name)));
     const count = this.#state.longLived.revalidate(plan);
@@ -322,10 +316,15 @@ export class Gateway {
     for (const socket of sockets) socket.destroy();
   }
 
-  #limitConnections(): void {
-    const { clients, upstreams } = descriptorLimits(this.plan, this.#descriptorLimit, this.workerCount);
+  /** Sets the limits of the active plan, and starts its upstreams. */
+  #applyPlan(): void {
+    const { plan, workerCount } = this;
+    const { clients, upstreams } = descriptorLimits(plan, this.#descriptorLimit, workerCount);
     this.#clientLimit.limit = clients;
     this.#upstreamConnectionLimit = upstreams;
+    this.bufferBudget.limitBytes = plan.server.bufferLimitBytes;
+    this.#state.upstreams.activate(plan);
+    this.rateLimiter.activate(plan.rateLimits);
   }
 }
 
