@@ -49,7 +49,8 @@ export class UpstreamConnection implements PacedSource, SocketHandler, DeferredT
   readonly #pace = new ReadPace(this);
   #state: ConnectionState = 'new';
   #socket: Duplex | undefined;
-  #restoreWrites: (() => void) | undefined;
+  /** True once failed writes leave the socket open. */
+  #survivesWriteErrors = false;
   #address: HostAddress | undefined;
   #request: UpstreamRequest | undefined;
   #sink: ResponseSink | undefined;
@@ -155,7 +156,10 @@ export class UpstreamConnection implements PacedSource, SocketHandler, DeferredT
       const head = formatRequestHead(request);
       const { body, length = 0 } = request;
       // A request without a body is one write, before which all that had arrived was read: no response waits behind its failure.
-      if (body !== null) this.#restoreWrites ??= interceptWriteErrors(socket, (error) => this.#onWriteError(error));
+      if (body !== null && !this.#survivesWriteErrors) {
+        this.#survivesWriteErrors = true;
+        interceptWriteErrors(socket, (error) => this.#onWriteError(error));
+      }
       if (body instanceof Upload) {
         this.#upload = body;
         body.start(socket, head, length, this);
@@ -196,10 +200,6 @@ export class UpstreamConnection implements PacedSource, SocketHandler, DeferredT
   onUploadProgress(isComplete: boolean): void {
     if (isComplete) this.#upload = undefined;
     if (this.#parser.state !== 'body') this.#limitResponse();
-  }
-
-  onUploadError(error: unknown): void {
-    this.#close(error);
   }
 
   #open(): void {
@@ -252,7 +252,6 @@ export class UpstreamConnection implements PacedSource, SocketHandler, DeferredT
       return;
     }
     socket.removeAllListeners('data');
-    this.#restoreWrites?.();
     socket.pause();
     if (bytesAfterUpgrade !== undefined) socket.unshift(bytesAfterUpgrade);
     this.#release();

@@ -54,7 +54,7 @@ export interface UploadListener {
   /** A part of the request, or the end of it, was written. */
   onUploadProgress(isComplete: boolean): void;
   /** The body ended early, or is longer than announced. */
-  onUploadError(error: unknown): void;
+  abort(error: unknown): void;
 }
 
 /**
@@ -135,7 +135,7 @@ export abstract class Upload implements BodySink, DeferredTask {
   protected fail(error: unknown): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#listener?.onUploadError(error);
+    this.#listener?.abort(error);
   }
 
   #flushLater(): void {

@@ -10,10 +10,9 @@ const CLOSED_BY_PEER = new Set<string | undefined>(['EPIPE', 'ECONNRESET']);
  * response that is still in the kernel's buffer. The failed write never completes, so no other write follows.
  *
  * @param onFailed called once
- * @returns the function that restores the socket
  * @throws Error if this version of Node writes by other functions
  */
-export function interceptWriteErrors(socket: Duplex, onFailed: (error: Error) => void): () => void {
+export function interceptWriteErrors(socket: Duplex, onFailed: (error: Error) => void): void {
   let onWritten: Callback = () => undefined;
   // A stream passes the same callback to each of its writes, and has one write in progress at a time.
   const complete = (error?: (Error & { code?: string }) | null) => {
@@ -22,18 +21,13 @@ export function interceptWriteErrors(socket: Duplex, onFailed: (error: Error) =>
   };
   const { _write: write, _writev: writev } = socket;
   if (typeof write !== 'function') throw new Error('a socket of this version of Node has no _write');
-  const writeOne: Duplex['_write'] = (chunk, encoding, callback) => {
+  socket._write = (chunk, encoding, callback) => {
     onWritten = callback;
     write.call(socket, chunk, encoding, complete);
   };
-  const writeMany: NonNullable<Duplex['_writev']> = (chunks, callback) => {
+  if (typeof writev !== 'function') return;
+  socket._writev = (chunks, callback) => {
     onWritten = callback;
-    writev?.call(socket, chunks, complete);
-  };
-  socket._write = writeOne;
-  if (typeof writev === 'function') socket._writev = writeMany;
-  return () => {
-    socket._write = write;
-    if (typeof writev === 'function') socket._writev = writev;
+    writev.call(socket, chunks, complete);
   };
 }
