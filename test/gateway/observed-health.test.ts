@@ -10,8 +10,9 @@ import { runs } from '../support/runs.ts';
 function observe() {
   let now = 1;
   const health = new ObservedHealth({ now: () => now });
+  const begin = (client = 'a', status = 200) => health.recordResponse(status, client, now);
   const succeed = (client = 'a', status = 200) => {
-    health.recordResponse(status, client);
+    begin(client, status);
     health.recordCompletion(status);
   };
   const fail = (client = 'a') => health.recordFailure('endpoint', client, 'upstream_econnrefused', 0);
@@ -19,7 +20,7 @@ function observe() {
   const wait = (ms: number) => {
     now += ms;
   };
-  return { health, succeed, fail, provoke, wait };
+  return { health, begin, succeed, fail, provoke, wait };
 }
 
 function repeat(count: number, act: () => void): void {
@@ -100,9 +101,9 @@ describe('the health by requests', () => {
   });
 
   it('counts a response that begins well and breaks as a failure', () => {
-    const { health, wait } = observe();
+    const { health, begin, wait } = observe();
     repeat(10, () => {
-      health.recordResponse(200, 'a');
+      begin();
       health.recordFailure('request', 'a', 'upstream_connection_closed', 200);
       wait(100);
     });
@@ -196,7 +197,7 @@ describe('for random requests, the health by requests', () => {
           // Two workers have no order within one moment.
           now += pause + 0.01;
           const observer = [health, ...others][worker] as ObservedHealth;
-          if (isSuccess) observer.recordResponse(200, client);
+          if (isSuccess) observer.recordResponse(200, client, now);
           else observer.recordFailure('endpoint', client, 'upstream_econnrefused', 0);
           results.push({ at: now, isSuccess });
           expect(health.state).toBe(expectedState());

@@ -64,6 +64,7 @@ export interface ExchangeServer {
 export class Exchange extends PlannedRequest implements ResponseOwner {
   /** The request id of a trusted proxy, or a new one. */
   readonly id: string;
+  /** When the request head was read, by `performance.now()`. */
   readonly startedAt = performance.now();
   readonly pseudonym: string;
   readonly response: ResponseWriter;
@@ -90,10 +91,10 @@ export class Exchange extends PlannedRequest implements ResponseOwner {
   retries = 0;
   /** The endpoint of the last attempt, without secrets. */
   endpoint: string | undefined;
-  /** Milliseconds from `startedAt` until the request was forwarded. */
-  forwardedAfterMs: number | undefined;
-  /** Milliseconds from `startedAt` until the upstream responded. */
-  respondedAfterMs: number | undefined;
+  /** When the request was forwarded. */
+  forwardedAt: number | undefined;
+  /** When the upstream responded. */
+  respondedAt: number | undefined;
 
   readonly #server: ExchangeServer;
   #bufferedBytes = 0;
@@ -259,10 +260,6 @@ export class Exchange extends PlannedRequest implements ResponseOwner {
     else if (server.observer !== undefined || this.bodyCopy !== undefined) this.#observe();
     // The response may have promised keep-alive before the server began to close.
     if (server.isClosing && connection.isIdle) connection.closeGracefully();
-  }
-
-  elapsedMs(): number {
-    return performance.now() - this.startedAt;
   }
 }
 

@@ -79,12 +79,15 @@ export function createSingleWorker(): WorkerContext {
 /** The first use of a clock takes milliseconds, and any sample may contain a pause. All together take less than a millisecond. */
 const SAMPLES = 100;
 
-/** `performance.now()` begins at another time in each thread. A sample is too low by the time between its clocks, so the highest is best. */
-const OFFSET_MS = Math.max(
+/**
+ * The difference of `sharedNow()` and `performance.now()`, which begins at another time in each thread. A sample is too low by the time
+ * between its clocks, so the highest is best.
+ */
+export const CLOCK_OFFSET_MS = Math.max(
   ...Array.from({ length: SAMPLES }, () => Number(process.hrtime.bigint()) / 1e6 - performance.now()),
 );
 
 /** Returns the milliseconds of a clock that never goes back and is the same in all threads, to less than a microsecond. */
 export function sharedNow(): number {
-  return performance.now() + OFFSET_MS;
+  return performance.now() + CLOCK_OFFSET_MS;
 }

@@ -17,12 +17,13 @@ export class StreamedExchange extends UpstreamExchange {
 
   onHead(head: ResponseHead): void {
     const { exchange } = this;
-    this.recordHead(head.status);
+    const now = performance.now();
+    this.recordHead(head.status, now);
     if (head.status < 200) {
       sendInformational(exchange, head);
       return;
     }
-    exchange.respondedAfterMs = exchange.elapsedMs();
+    exchange.respondedAt = now;
     this.#remaining = head.contentLength;
     exchange.writeHead(head.status, head.reason, forwardResponseHeaders(head, exchange));
     // Only a response without a length can continue forever.

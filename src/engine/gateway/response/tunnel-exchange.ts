@@ -36,7 +36,7 @@ export class TunnelExchange extends StreamedExchange {
       return;
     }
     const kept = withoutHopHeaders(headers, named);
-    exchange.respondedAfterMs = exchange.elapsedMs();
+    exchange.respondedAt = performance.now();
     socket.write(switchingProtocols(applyHeaderRules(kept, exchange.route.responseHeaders)), 'latin1');
     const earlyData = connection.detach();
     if (earlyData.length > 0) socket.unshift(earlyData);

@@ -128,7 +128,8 @@ function refusalMembers({ code, reason, limit }: Refusal, route: Route | undefin
 }
 
 function createRequestRecord(exchange: Exchange): RequestRecord {
-  const { plan, request, response, connection, target, route, isTunnel } = exchange;
+  const { plan, request, response, connection, target, route, isTunnel, startedAt, forwardedAt, respondedAt } =
+    exchange;
   // The paths of most routes are logged as sent.
   const isKeyed = route === undefined || plan.log.keyedPaths?.routes.has(route) === true;
   const path = target && isKeyed ? loggedPath(plan, request.method, target.path, route) : target?.path;
@@ -151,9 +152,9 @@ function createRequestRecord(exchange: Exchange): RequestRecord {
     isStalled: connection.isStalled,
     receivedBytes: exchange.receivedBytes,
     sentBytes: exchange.sentBytes,
-    durationMs: exchange.elapsedMs(),
-    forwardedAfterMs: exchange.forwardedAfterMs,
-    respondedAfterMs: exchange.respondedAfterMs,
+    durationMs: performance.now() - startedAt,
+    forwardedAfterMs: forwardedAt && forwardedAt - startedAt,
+    respondedAfterMs: respondedAt && respondedAt - startedAt,
     retries: exchange.retries,
     endpoint: exchange.endpoint,
     peer: connection.peer,

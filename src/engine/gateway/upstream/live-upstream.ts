@@ -233,11 +233,7 @@ export class LiveUpstream implements EndpointOwner {
 /** The best health of the endpoints is that of the upstream. */
 const HEALTH_PRIORITY = ['healthy', 'unknown'] as const;
 
-/**
- * True if a request of a client, by default of any one, may be sent to an endpoint now, given a free connection.
- *
- * @param isPanic true if breakers do not count
- */
+/** True if a request of this client, by default of any client, may be sent now, given a free connection. A panic ignores breakers. */
 function mayReceive({ breaker, check }: LiveEndpoint, isPanic = false, client?: string): boolean {
   return check?.state !== 'unhealthy' && (isPanic || breaker === undefined || breaker.isAllowed(client));
 }

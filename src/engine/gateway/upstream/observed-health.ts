@@ -106,13 +106,12 @@ export class ObservedHealth {
     return this.state === 'unhealthy' ? this.#reason.value : undefined;
   }
 
-  /** A response began. A status above 504, and 500 and 501, show neither that the endpoint works nor that it fails. */
-  recordResponse(status: number, client: string): void {
+  /** A response began. 500, 501 and a status above 504 count as neither success nor failure. @param now by `sharedNow()` */
+  recordResponse(status: number, client: string, now: number): void {
     this.#streak.recordClient(client);
     if (UNAVAILABLE_STATUSES.has(status)) {
       this.#recordProvoked(client, `upstream_status_${status}`);
     } else if (status < 500) {
-      const now = this.#now();
       this.#addResult(SUCCEEDED_AT, now);
       if (now - (this.#memory.failedAt[0] as number) < WINDOW_MS) this.#onChange();
     }

@@ -5,6 +5,7 @@ import { Http1Error } from '../../http1/http1-error.ts';
 import type { RawHeaders } from '../../http1/raw-headers.ts';
 import type { UpstreamConnection } from '../../http1/upstream-connection.ts';
 import type { ResponseHead, ResponseSink, UpstreamRequest } from '../../http1/upstream-request.ts';
+import { CLOCK_OFFSET_MS } from '../../shared-memory/worker-context.ts';
 import type { FailureSource } from '../circuit-breaker/circuit-breaker.ts';
 import type { ForwardedExchange } from '../exchange.ts';
 import type { CancellableWork } from '../request/await-validation.ts';
@@ -103,7 +104,7 @@ export abstract class UpstreamExchange implements QueuedRequest, UpstreamRequest
   onRequestStart(): void {
     this.#isSent = true;
     this.exchange.wasSent = true;
-    if (this.#isStreamed) this.exchange.beginBody();
+    if (this.body instanceof RequestBody) this.exchange.beginBody();
   }
 
   onStale(): void {
@@ -130,12 +131,12 @@ export abstract class UpstreamExchange implements QueuedRequest, UpstreamRequest
     }
   }
 
-  /** A head arrived, informational (1xx) responses included. */
-  protected recordHead(status: number): void {
+  /** A head arrived, informational (1xx) responses included. @param now by `performance.now()` */
+  protected recordHead(status: number, now = performance.now()): void {
     const { breaker, observed } = this.#endpoint as LiveEndpoint;
     if (this.#status === 0) breaker?.recordResponse();
     this.#status = status;
-    if (status >= 200 || status === 101) observed.recordResponse(status, this.client);
+    if (status >= 200 || status === 101) observed.recordResponse(status, this.client, now + CLOCK_OFFSET_MS);
   }
 
   /** The response is complete, or the connection has become a tunnel. @param tunnel counts as a connection until it closes */
@@ -165,7 +166,7 @@ export abstract class UpstreamExchange implements QueuedRequest, UpstreamRequest
     if (!this.#isSent) return this.#attempts < endpoints.length;
     const wasStale = this.#status === 0 && !isTimeout(error) && this.connection?.mayHaveBeenStale === true;
     // The bytes of a streamed body are gone.
-    const isRepeatable = IDEMPOTENT_METHODS.has(this.method) && !this.#isStreamed;
+    const isRepeatable = IDEMPOTENT_METHODS.has(this.method) && !(this.body instanceof RequestBody);
     return this.#attempts === 1 && wasStale && isRepeatable;
   }
 
@@ -202,13 +203,9 @@ export abstract class UpstreamExchange implements QueuedRequest, UpstreamRequest
     return failureSourceOf(code) ?? 'request';
   }
 
-  /** True if the client may still be sending the body; false if the body is in memory. */
-  get #isStreamed(): boolean {
-    return this.body instanceof RequestBody;
-  }
-
+  /** True while the client is still sending the body; false if the body is in memory. */
   get #isUploading(): boolean {
-    return this.#isStreamed && !this.exchange.request.isComplete;
+    return this.body instanceof RequestBody && !this.exchange.request.isComplete;
   }
 
   /** Ends the exchange early, in the queue or on its connection. */
