@@ -320,6 +320,7 @@ export class Gateway {
   #applyPlan(): void {
     const { plan, workerCount } = this;
     const { clients, upstreams } = descriptorLimits(plan, this.#descriptorLimit, workerCount);
+    this.#acceptor.limits = plan.server;
     this.#clientLimit.limit = clients;
     this.#upstreamConnectionLimit = upstreams;
     this.bufferBudget.limitBytes = plan.server.bufferLimitBytes;

@@ -32,11 +32,14 @@ export interface ServerState extends ExchangeServer {
 /** Turns the requests of clients into exchanges and serves them. Refuses bytes that are not a request. */
 export class RequestAcceptor implements RequestHandler<GatewayConnection> {
   readonly clients: ClientRegistry;
+  /** Those of the active plan. */
+  limits: ClientConnectionLimits;
   readonly #state: ServerState;
   readonly #log: Log;
   readonly #tunnels: WorkerCounter;
 
   constructor(state: ServerState, log: Log, { connections, tunnels }: GatewayCounters) {
+    this.limits = state.plan.server;
     this.#state = state;
     this.#log = log;
     this.#tunnels = tunnels;
@@ -46,10 +49,6 @@ export class RequestAcceptor implements RequestHandler<GatewayConnection> {
   /** Begins to serve the connections of a server. */
   start(server: ClientServer): void {
     this.clients.attach(server, ({ code = '' }, socket) => this.#closeFailedTlsHandshake(code, socket));
-  }
-
-  get limits(): ClientConnectionLimits {
-    return this.#state.plan.server;
   }
 
   /**
