@@ -1,12 +1,14 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import type { Usage } from './gateway-process.ts';
+import type { FunctionCalls, Usage } from './gateway-process.ts';
 import { pause, turns } from './pause.ts';
 
 export interface ForkedGateway {
   readonly port: number;
   usage(): Promise<Usage>;
+  /** Returns the functions that ran since the latest call of this one. The first call begins to count. */
+  calls(): Promise<readonly FunctionCalls[]>;
   /** Writes a heap snapshot of the process to a file. */
   snapshot(file: string): Promise<void>;
   /** Blocks the event loop of the process for a time. Resolves when it begins. */
@@ -26,6 +28,10 @@ export async function forkGateway(manifest: string): Promise<ForkedGateway> {
     port,
     usage: async () => {
       child.send({});
+      return (await once(child, 'message'))[0];
+    },
+    calls: async () => {
+      child.send({ countsCalls: true });
       return (await once(child, 'message'))[0];
     },
     snapshot: async (snapshot) => {
