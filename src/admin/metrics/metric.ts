@@ -9,14 +9,16 @@ export interface Histogram extends LatencyHistogram {
   readonly boundsMs?: readonly number[];
 }
 
-/** A metric of the gateway. `read` returns its series at each scrape. */
-export interface Metric {
-  /** Without the prefix `signing_gateway_`, see `exportedName`. */
-  readonly name: string;
-  readonly type: 'counter' | 'gauge' | 'histogram';
-  readonly help: string;
+/** The metrics of one subject by their names, without the prefix `signing_gateway_`: see `exportedName`. */
+export type MetricTable = Readonly<Record<string, MetricEntry>>;
+
+export interface MetricEntry {
   readonly labels: readonly string[];
+  readonly help: string;
+  /** Returns the series at each scrape. */
   readonly read: (context: AdminContext) => Iterable<Series<number | Histogram>>;
+  /** By default a metric is a counter if its name ends with `_total`, or else a gauge. */
+  readonly type?: 'histogram';
 }
 
 const METRIC_PREFIX = 'signing_gateway_';
@@ -27,25 +29,22 @@ export function exportedName(name: string): string {
 }
 
 /** Returns a metric with one series. */
-export function metric(name: string, help: string, read: (context: AdminContext) => number): Metric {
-  return metricBy([], name, help, (context) => [[read(context)]]);
+export function metric(help: string, read: (context: AdminContext) => number): MetricEntry {
+  return metricBy([], help, (context) => [[read(context)]]);
 }
 
-/** Returns a metric with labels. It is a counter if its name ends with `_total`, or else a gauge. */
 export function metricBy(
   labels: readonly string[],
-  name: string,
   help: string,
   read: (context: AdminContext) => Iterable<Series<number>>,
-): Metric {
-  return { name, type: name.endsWith('_total') ? 'counter' : 'gauge', help, labels, read };
+): MetricEntry {
+  return { labels, help, read };
 }
 
 export function histogram(
   labels: readonly string[],
-  name: string,
   help: string,
   read: (context: AdminContext) => Iterable<Series<Histogram>>,
-): Metric {
-  return { name, type: 'histogram', help, labels, read };
+): MetricEntry {
+  return { labels, help, read, type: 'histogram' };
 }

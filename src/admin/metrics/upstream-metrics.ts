@@ -1,75 +1,67 @@
 import type { AdminContext } from '../admin-endpoint.ts';
-import { histogram, type Metric, metric, metricBy } from './metric.ts';
+import { histogram, type MetricEntry, type MetricTable, metric, metricBy } from './metric.ts';
 
 /** Metrics of upstreams, their endpoints, and the DNS lookups of their host names. */
-export const UPSTREAM_METRICS: readonly Metric[] = [
-  endpointStates(
-    'upstream_endpoint_health',
+export const UPSTREAM_METRICS: MetricTable = {
+  upstream_endpoint_health: endpointStates(
     '1 for the current health of an endpoint: "unknown", "healthy" or "unhealthy".',
     ['unknown', 'healthy', 'unhealthy'],
     ({ health }) => health,
   ),
-  endpointStates(
-    'upstream_breaker_state',
+  upstream_breaker_state: endpointStates(
     '1 for the current state of the circuit breaker of an endpoint.',
     ['closed', 'half-open', 'open'],
     ({ breaker }) => breaker,
   ),
-  endpointMetric(
-    'upstream_breaker_openings_total',
+  upstream_breaker_openings_total: endpointMetric(
     'How often the circuit breaker of an endpoint opened.',
     ({ breakerOpenings }) => breakerOpenings,
   ),
-  endpointMetric(
-    'upstream_abandoned_total',
+  upstream_abandoned_total: endpointMetric(
     'Exchanges whose client disconnected before the endpoint responded.',
     ({ abandoned }) => abandoned,
   ),
-  upstreamMetric(
-    'upstream_panic',
+  upstream_panic: upstreamMetric(
     '1 while the default circuit breakers of all endpoints are open, so that requests go to all of them.',
     ({ panic }) => Number(panic),
   ),
-  endpointMetric(
-    'upstream_connections',
+  upstream_connections: endpointMetric(
     'Connections to an endpoint, including those that are being opened.',
     ({ connections }) => connections,
   ),
-  endpointMetric('upstream_connections_busy', 'Connections to an endpoint that carry a request.', ({ busy }) => busy),
-  upstreamMetric('upstream_queue', 'Requests that wait for a connection.', ({ waiting }) => waiting),
-  upstreamMetric('upstream_retries_total', 'Retried requests.', ({ retries }) => retries),
-  metricBy(['result'], 'dns_lookups_total', 'DNS lookups, by result.', ({ workers }) =>
+  upstream_connections_busy: endpointMetric('Connections to an endpoint that carry a request.', ({ busy }) => busy),
+  upstream_queue: upstreamMetric('Requests that wait for a connection.', ({ waiting }) => waiting),
+  upstream_retries_total: upstreamMetric('Retried requests.', ({ retries }) => retries),
+  dns_lookups_total: metricBy(['result'], 'DNS lookups, by result.', ({ workers }) =>
     Object.entries(workers.telemetry.totals.dns.outcomes),
   ),
-  histogram(
+  dns_lookup_duration_seconds: histogram(
     [],
-    'dns_lookup_duration_seconds',
     'Time of a DNS lookup on the network, including all search domains.',
     ({ gateway, workers }) => {
       const { buckets, sumMs } = workers.telemetry.totals.dns;
       return [[{ counts: buckets, sumMs, boundsMs: gateway.resolver.counts.boundsMs }]];
     },
   ),
-  metric('dns_lookups_in_flight', 'DNS lookups in progress.', ({ workers }) => workers.telemetry.totals.dns.inFlight),
-  metric('dns_failing_names', 'Host names whose last lookup failed.', ({ gateway }) => gateway.resolver.failingNames),
-  metric(
-    'dns_stale_addresses_served_total',
+  dns_lookups_in_flight: metric('DNS lookups in progress.', ({ workers }) => workers.telemetry.totals.dns.inFlight),
+  dns_failing_names: metric('Host names whose last lookup failed.', ({ gateway }) => gateway.resolver.failingNames),
+  dns_stale_addresses_served_total: metric(
     'Connections opened to addresses whose time to live had expired, because a newer lookup had not succeeded yet.',
     ({ workers }) => workers.telemetry.totals.dns.stale,
   ),
-];
+};
 
 type UpstreamStatus = AdminContext['gateway']['upstreams'][number];
 type EndpointStatus = UpstreamStatus['endpoints'][number];
 
-function upstreamMetric(name: string, help: string, read: (upstream: UpstreamStatus) => number): Metric {
-  return metricBy(['upstream'], name, help, ({ gateway }) =>
+function upstreamMetric(help: string, read: (upstream: UpstreamStatus) => number): MetricEntry {
+  return metricBy(['upstream'], help, ({ gateway }) =>
     gateway.upstreams.map((upstream) => [upstream.id, read(upstream)]),
   );
 }
 
-function endpointMetric(name: string, help: string, read: (endpoint: EndpointStatus) => number): Metric {
-  return metricBy(['upstream', 'endpoint'], name, help, ({ gateway }) =>
+function endpointMetric(help: string, read: (endpoint: EndpointStatus) => number): MetricEntry {
+  return metricBy(['upstream', 'endpoint'], help, ({ gateway }) =>
     gateway.upstreams.flatMap(({ id, endpoints }) =>
       endpoints.map((endpoint) => [id, endpoint.url, read(endpoint)] as const),
     ),
@@ -78,12 +70,11 @@ function endpointMetric(name: string, help: string, read: (endpoint: EndpointSta
 
 /** Returns a metric with one series for each state of an endpoint: 1 for the current one. @param read `null` for no series */
 function endpointStates(
-  name: string,
   help: string,
   states: readonly string[],
   read: (endpoint: EndpointStatus) => string | null,
-): Metric {
-  return metricBy(['upstream', 'endpoint', 'state'], name, help, ({ gateway }) =>
+): MetricEntry {
+  return metricBy(['upstream', 'endpoint', 'state'], help, ({ gateway }) =>
     gateway.upstreams.flatMap(({ id, endpoints }) =>
       endpoints
         .filter((endpoint) => read(endpoint) !== null)
