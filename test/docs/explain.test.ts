@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { load, type PlannedManifest } from '../../src/engine/load.ts';
+import type { Explanation } from '../../src/prove/explain/explain-request.ts';
 import { explain } from '../../src/prove/explain/explain-request.ts';
-import type { Explanation } from '../../src/prove/explain/explanation.ts';
 import { AUTH } from '../manifest/support.ts';
 import { expectConsoles } from '../support/console.ts';
 import { expectSection } from '../support/section.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it, test } from 'vitest';
 import { formatExplanation } from '../../src/cli/explain/explain-text.ts';
 import { load } from '../../src/engine/load.ts';
+import type { Explanation } from '../../src/prove/explain/explain-request.ts';
 import { explain } from '../../src/prove/explain/explain-request.ts';
-import type { Explanation } from '../../src/prove/explain/explanation.ts';
 import type { CallerClaims } from '../../src/prove/offline/stub-verifier.ts';
 import { worldOf } from '../support/gateway.ts';
 

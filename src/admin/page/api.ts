@@ -1,4 +1,4 @@
-import type { Explanation } from '../../prove/explain/explanation.ts';
+import type { Explanation } from '../../prove/explain/explain-request.ts';
 import type { Json } from '../admin-endpoint.ts';
 import type { CandidateResponse } from '../endpoints/candidate.ts';
 import type { ManifestText } from '../endpoints/manifest.ts';

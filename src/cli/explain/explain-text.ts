@@ -1,15 +1,11 @@
 import { formatMethods } from '../../engine/http1/http-methods.ts';
 import { printable } from '../../engine/problem/problem.ts';
-import type {
-  CandidateRoute,
-  ExplainedInvariant,
-  ExplainedUpstreamRequest,
-  Explanation,
-  ExplanationStep,
-  NearRoute,
-  SkipReason,
-} from '../../prove/explain/explanation.ts';
+import type { Explanation } from '../../prove/explain/explain-request.ts';
 import { paint } from '../../report/text.ts';
+
+type CandidateRoute = Explanation['candidates'][number];
+type NearRoute = Explanation['near'][number];
+type Invariant = Explanation['invariants'][number];
 
 /** Formats an explanation as text: the steps in order, the skipped routes, and the request to the upstream. */
 export function formatExplanation(explanation: Explanation, colour: boolean): string {
@@ -41,7 +37,11 @@ const MARKS = {
   responded: ['•', 'cyan'],
 } as const;
 
-function formatStep({ step, verdict, message, locations }: ExplanationStep, manifest: string, colour: boolean): string {
+function formatStep(
+  { step, verdict, message, locations }: Explanation['steps'][number],
+  manifest: string,
+  colour: boolean,
+): string {
   const [mark, style] = MARKS[verdict];
   const positions = [...new Set(locations.map(({ file = manifest }) => file))].map((file) => {
     const inFile = locations.filter((location) => (location.file ?? manifest) === file);
@@ -55,7 +55,7 @@ function formatStep({ step, verdict, message, locations }: ExplanationStep, mani
 const WIDTH = 12;
 const INDENT = ' '.repeat(WIDTH + 2);
 
-function formatInvariant({ id, why, exception, ...place }: ExplainedInvariant, manifest: string, colour: boolean) {
+function formatInvariant({ id, why, exception, ...place }: Invariant, manifest: string, colour: boolean) {
   const reason = exception ?? why;
   const text = `${id}${exception === null ? '' : ' excepts this route'}${reason === null ? '' : `: ${reason}`}`;
   const suffix = paint(printable(`  ${place.file ?? manifest}:${place.line}`), 'dim', colour);
@@ -71,7 +71,7 @@ function parameterLines(parameters: Readonly<Record<string, string>> = {}): stri
   return Object.entries(parameters).map(([name, value]) => `${INDENT}{${name}} is ${printable(value)}`);
 }
 
-const SKIP_REASON_TEXTS: Readonly<Record<SkipReason, (otherRoute: string) => string>> = {
+const SKIP_REASON_TEXTS: Readonly<Record<CandidateRoute['reason'], (otherRoute: string) => string>> = {
   'less-specific': (otherRoute) => `is less specific than ${otherRoute}`,
   'other-method': () => 'does not allow this method',
   'encoded-slash': () => 'does not accept an encoded slash',
@@ -98,7 +98,7 @@ function violationLines({ refusal }: Explanation): string[] {
   );
 }
 
-function upstreamLines({ endpoints, headers, bodyBytes, timeoutsMs }: ExplainedUpstreamRequest): string[] {
+function upstreamLines({ endpoints, headers, bodyBytes, timeoutsMs }: NonNullable<Explanation['upstream']>): string[] {
   const others = endpoints.length > 1 ? [`one of ${endpoints.join(', ')}`] : [];
   const limits = Object.entries(timeoutsMs).filter(([, ms]) => ms !== null);
   return [

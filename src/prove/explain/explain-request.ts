@@ -12,19 +12,11 @@ import type { OfflineRequest } from '../offline/request-bytes.ts';
 import { methodOf } from '../offline/role-claims.ts';
 import { type CallerClaims, StubVerifier } from '../offline/stub-verifier.ts';
 import { stepOfRefusal } from '../testing/route-refusals.ts';
-import type {
-  CandidateRoute,
-  ExplainedInvariant,
-  ExplainedRefusal,
-  ExplainedUpstreamRequest,
-  Explanation,
-  ExplanationLocation,
-  ExplanationStep,
-  MatchedRoute,
-  NearRoute,
-} from './explanation.ts';
 import { findNearRoutes, findSkippedRoutes } from './skipped-routes.ts';
-import { type ExplainContext, STEPS, type StepExplainer } from './steps.ts';
+import { type ExplainContext, explainRefusal, STEPS, type StepExplainer } from './steps.ts';
+
+/** Each decision about one request. `explain --json` prints it as JSON; docs/explain.md describes each member. */
+export type Explanation = Awaited<ReturnType<typeof explain>>;
 
 /** Explains each decision about a request, offline. `claims` are not verified; without any, no token is sent. `run` runs long work. `issuer` names the token method. */
 export async function explain(
@@ -33,7 +25,7 @@ export async function explain(
   claims: CallerClaims | undefined,
   run: <Result>(steps: SlicedWork<Result>) => Result | Promise<Result> = runToEnd,
   issuer?: string,
-): Promise<Explanation> {
+) {
   const method = methodOf(planned.manifest.auth, issuer);
   const tokens = new StubVerifier();
   const send = createOfflineGateway(planned.plan, tokens);
@@ -64,30 +56,25 @@ export async function explain(
     upstreamUrl: upstream?.url,
   };
   return {
+    // The version of this format. It increases when a member is changed or removed, not when one is added.
     version: 1,
     manifest: planned.document.file,
     request: { method: request.method, target: request.target, claims: claims ?? null },
+    // `responded`: the gateway itself responded without a refusal, to a CORS preflight for example.
     outcome: context.refusal !== undefined ? 'refused' : upstream === undefined ? 'responded' : 'forwarded',
     refusal: context.refusal ?? null,
     reported: context.reported,
-    steps: stepsOf(context),
+    steps: [...stepsOf(context)],
     route: context.route === undefined ? null : matchedRoute(context, context.route),
     candidates: await run(candidatesOf(context)),
     near: near.map((route) => describeRoute(context, route)),
     upstream: upstream ?? null,
     invariants: invariantsOf(context),
     loggedPath: loggedPathOf(context),
-  };
+  } as const;
 }
 
-function explainRefusal({ record, response }: OfflineOutcome): ExplainedRefusal | undefined {
-  if (record.refusal === undefined) return undefined;
-  const { status, code, reason, detail, errors, limit } = record.refusal;
-  // After a response has begun, a refusal can only close the connection: the client sees another status, or none.
-  return { status: response?.status ?? status, code, reason, detail, errors, ...(limit !== undefined && { limit }) };
-}
-
-function invariantsOf(context: ExplainContext): ExplainedInvariant[] {
+function invariantsOf(context: ExplainContext) {
   const { planned, request, route, outcome } = context;
   const { path } = outcome.record;
   if (route === undefined || path === undefined) return [];
@@ -99,6 +86,7 @@ function invariantsOf(context: ExplainContext): ExplainedInvariant[] {
       return {
         id,
         why,
+        // The reason why the route is an exception; `null` if it is none.
         exception: exception === undefined ? null : (exception.reason ?? why),
         ...lineOf(context, place),
       };
@@ -106,16 +94,15 @@ function invariantsOf(context: ExplainContext): ExplainedInvariant[] {
   );
 }
 
-/** The surrogates themselves are left out: without `log.secret` they differ from those of the gateway. */
-function loggedPathOf({ planned: { plan }, request, route, outcome }: ExplainContext): Explanation['loggedPath'] {
+/** `null` without a valid path. The surrogates themselves are left out: without `log.secret` they differ from those of the gateway. */
+function loggedPathOf({ planned: { plan }, request, route, outcome }: ExplainContext) {
   const { path } = outcome.record;
   if (path === undefined) return null;
   return loggedPath(plan, request.method, path, route) === path ? 'plain' : 'keyed';
 }
 
-/** Returns the steps up to the one where the gateway refused the request or responded itself. */
-function stepsOf(context: ExplainContext): ExplanationStep[] {
-  const steps: ExplanationStep[] = [];
+/** Yields the steps up to the one where the gateway refused the request or responded itself. */
+function* stepsOf(context: ExplainContext) {
   for (const step of STEPS) {
     const isLast = isLastStep(context, step);
     // Only the step that refused the request may mention the refusal.
@@ -132,10 +119,9 @@ function stepsOf(context: ExplainContext): ExplanationStep[] {
         ? 'reported'
         : 'passed';
     const locations = explained.paths.map((path) => locationOf(context, path));
-    steps.push({ step: step.name, verdict, message: explained.message, locations });
+    yield { step: step.name, verdict, message: explained.message, locations } as const;
     if (isLast) break;
   }
-  return steps;
 }
 
 function isLastStep(context: ExplainContext, step: StepExplainer): boolean {
@@ -156,18 +142,19 @@ function happensAt(
   return stage === undefined || route?.rateLimits?.[stage].some(({ id }) => id === limit) === true;
 }
 
-function locationOf(context: ExplainContext, path: Path): ExplanationLocation {
+function locationOf(context: ExplainContext, path: Path) {
   const { column } = context.planned.document.locate({ path, at: 'value' });
   return { ...lineOf(context, path), column, pointer: formatPointer(path) };
 }
 
-function lineOf({ planned: { document } }: ExplainContext, path: Path): Pick<ExplanationLocation, 'file' | 'line'> {
+/** Returns a line, with the file if it is an included one. */
+function lineOf({ planned: { document } }: ExplainContext, path: Path) {
   const position = { path, at: 'value' } as const;
   const file = document.fileOf(position);
   return { ...(file !== document.file && { file }), line: document.locate(position).line };
 }
 
-function matchedRoute(context: ExplainContext, { id, methods, path, pattern, access }: Route): MatchedRoute {
+function matchedRoute(context: ExplainContext, { id, methods, path, pattern, access }: Route) {
   const segments = (context.outcome.record.path ?? '').split('/').slice(1);
   const parameters = pattern.flatMap((segment, index) =>
     segment.kind === 'parameter' ? [[segment.name, segments[index] ?? ''] as const] : [],
@@ -178,7 +165,8 @@ function matchedRoute(context: ExplainContext, { id, methods, path, pattern, acc
   };
 }
 
-function* candidatesOf(context: ExplainContext): SlicedWork<CandidateRoute[]> {
+/** Returns the routes that match the path but did not get the request. */
+function* candidatesOf(context: ExplainContext) {
   const { planned, request, route: winner, outcome } = context;
   const { path } = outcome.record;
   if (path === undefined) return [];
@@ -190,7 +178,7 @@ function* candidatesOf(context: ExplainContext): SlicedWork<CandidateRoute[]> {
   }));
 }
 
-function describeRoute(context: ExplainContext, route: Route): NearRoute {
+function describeRoute(context: ExplainContext, route: Route) {
   const index = context.planned.plan.routes.indexOf(route);
   return { id: route.id, methods: route.methods, path: route.path, ...lineOf(context, ['routes', index]) };
 }
@@ -200,7 +188,7 @@ function explainUpstreamRequest(
   planned: PlannedManifest,
   index: number,
   upstreamRequest: OfflineOutcome['upstreamRequest'],
-): ExplainedUpstreamRequest | undefined {
+) {
   const { plan, secrets } = planned;
   const route = plan.routes[index];
   if (upstreamRequest === undefined || route === undefined) return undefined;
@@ -210,8 +198,9 @@ function explainUpstreamRequest(
     id: upstream.id,
     method: upstreamRequest.method,
     url: origin + path,
+    // The gateway chooses one for each request.
     endpoints: upstream.endpoints.map(({ label }) => label),
-    headers: pairsOf(upstreamRequest.headers).map(([name, value]) => {
+    headers: pairsOf(upstreamRequest.headers).map(([name, value]): [name: string, value: string] => {
       if (name === 'X-Request-Id' || name === 'traceparent') return [name, GENERATED];
       if (route.claims?.headers.some((header) => header.name === name)) return [name, '<from a claim>'];
       if (name === 'Host' && upstream.host === 'upstream') return [name, '<of the endpoint>'];
@@ -219,6 +208,7 @@ function explainUpstreamRequest(
       return [name, secrets.redactValue(value, ['routes', index, 'requestHeaders', 'set', name])];
     }),
     bodyBytes: upstreamRequest.body.length,
+    // `null` means no limit.
     timeoutsMs: {
       connect: upstream.connectTimeoutMs,
       response: route.timeoutMs === undefined ? upstream.responseTimeoutMs : null,

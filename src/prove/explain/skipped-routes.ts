@@ -6,11 +6,21 @@ import { editSteps, isNear } from '../../engine/problem/did-you-mean.ts';
 import { foldLiteral } from '../../engine/routing/path-folding.ts';
 import type { Pattern } from '../../engine/routing/pattern.ts';
 import { createRouter } from '../../engine/routing/router.ts';
-import type { SkipReason } from './explanation.ts';
+
+/**
+ * The reason why a route that matches the path did not get the request:
+ *
+ * - `less-specific`: another route is more specific
+ * - `other-method`: the route does not have the method
+ * - `encoded-slash`: the route does not accept an encoded slash
+ * - `other-reading`: some servers would read the path as a path of another, stricter route
+ */
+type SkipReason = 'less-specific' | 'other-method' | 'encoded-slash' | 'other-reading';
 
 interface SkippedRoute {
   readonly route: Route;
   readonly reason: SkipReason;
+  /** The route that takes precedence, if the reason is another route. */
   readonly otherRoute: Route | undefined;
 }
 

@@ -13,22 +13,24 @@ import { headerValue, type OfflineRequest } from '../offline/request-bytes.ts';
 import { rolesOf } from '../offline/role-claims.ts';
 import type { CallerClaims } from '../offline/stub-verifier.ts';
 import { rateLimitKeyText } from '../rate-limit-key-text.ts';
-import type { ExplainedRefusal, StepName } from './explanation.ts';
 
 export interface StepExplainer {
-  readonly name: StepName;
+  readonly name: string;
   /** The stage of the rate limits, which apply at several steps. */
   readonly stage?: RateLimitStage;
   /** Returns `undefined` if the step does not apply to the request. */
   readonly explain: (context: ExplainContext) => StepExplanation | undefined;
 }
 
+/** The names of the steps. `limits` occurs up to three times: before the token, after the role and after the body. */
+export type StepName = (typeof STEPS)[number]['name'];
+
 /** The steps in the order of `serve`. */
-export const STEPS: readonly StepExplainer[] = [
+export const STEPS = [
   { name: 'message', explain: explainMessage },
   {
     name: 'path',
-    explain: (context) =>
+    explain: (context: ExplainContext) =>
       context.hasPath ? explanation(refusalTextOr(context, 'the path is unambiguous')) : undefined,
   },
   { name: 'preflight', explain: explainPreflight },
@@ -44,10 +46,10 @@ export const STEPS: readonly StepExplainer[] = [
   limitsStep('validate'),
   { name: 'forward', explain: explainForward },
   { name: 'response', explain: explainResponse },
-];
+] as const satisfies readonly StepExplainer[];
 
-function limitsStep(stage: RateLimitStage): StepExplainer {
-  return { name: 'limits', stage, explain: (context) => explainLimits(stage, context) };
+function limitsStep(stage: RateLimitStage) {
+  return { name: 'limits', stage, explain: (context: ExplainContext) => explainLimits(stage, context) } as const;
 }
 
 function explanation(message: string, ...paths: Path[]): StepExplanation {
@@ -246,6 +248,14 @@ function lacksKey({ missing, readValue }: RateLimit, { route, request, outcome }
   return readValue(facts) === undefined;
 }
 
+/** Returns the refusal as the client sees it, with the id of the rate limit that refuses the request. */
+export function explainRefusal({ record, response }: OfflineOutcome) {
+  if (record.refusal === undefined) return undefined;
+  const { status, code, reason, detail, errors, limit } = record.refusal;
+  // After a response has begun, a refusal can only close the connection: the client sees another status, or none.
+  return { status: response?.status ?? status, code, reason, detail, errors, ...(limit !== undefined && { limit }) };
+}
+
 /** Everything that explains the steps of a request: the manifest, the request and its outcome. */
 export interface ExplainContext {
   readonly planned: PlannedManifest;
@@ -255,7 +265,7 @@ export interface ExplainContext {
   /** The method that verifies the token of the caller. */
   readonly method: TokenEntry | undefined;
   readonly outcome: OfflineOutcome;
-  readonly refusal: ExplainedRefusal | undefined;
+  readonly refusal: ReturnType<typeof explainRefusal>;
   readonly reported: readonly ReportedViolation[];
   /** True if the gateway responded itself, without a refusal: to a CORS preflight for example. */
   readonly isLocalResponse: boolean;

@@ -1,7 +1,7 @@
 import type { RefusalCode } from '../../engine/gateway/response/refusal.ts';
 import { HTTP_METHODS } from '../../engine/http1/http-methods.ts';
 import type { Route } from '../../engine/plan/route-definition.ts';
-import type { StepName } from '../explain/explanation.ts';
+import type { StepName } from '../explain/steps.ts';
 
 interface RefusalCondition {
   /** The step at which the gateway refuses the request. `role_not_allowed` can also happen at the response of a login. */
