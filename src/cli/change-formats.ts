@@ -77,11 +77,7 @@ export function outcomeText({ outcome, route, upstream, status, refusal, reason 
 }
 
 /** The conditions of `--fail-on` under which a comparison of two manifests fails. */
-export interface FailOn {
-  readonly kinds: readonly ChangeKind[];
-  /** The largest accepted share of unknown decisions, from 0 to 1. */
-  readonly unknownShare: number | undefined;
-}
+export type FailOn = ReturnType<typeof parseFailOn>;
 
 /** The counts of a comparison that the conditions are about. */
 export interface ChangeCounts {
@@ -98,8 +94,9 @@ export const FAIL_ON_WORDS: readonly string[] = [...KINDS, 'changed'];
 export const UNKNOWN_CONDITION = 'unknown>5%';
 
 /** Parses a list such as `newly-refused,unknown>5%`. `changed` stands for all kinds. Throws a `UsageError`. */
-export function parseFailOn(text: string | undefined): FailOn {
+export function parseFailOn(text: string | undefined) {
   const kinds = new Set<ChangeKind>();
+  // The largest accepted share of unknown decisions, from 0 to 1.
   let unknownShare: number | undefined;
   for (const word of text?.split(',').map((part) => part.trim()) ?? []) {
     const [, percent] = /^unknown>(\d{1,3}(?:\.\d{1,3})?)%$/.exec(word) ?? [];

@@ -7,27 +7,10 @@ import { ANY_ROLE } from '../engine/tokens/token-entries.ts';
 import type { Permission, RoleRule } from '../engine/tokens/verifier.ts';
 
 /** The requests of a route that the same checks apply to. */
-export interface AccessRow {
-  readonly route: string;
-  readonly methods: readonly string[];
-  readonly path: string;
-  readonly access: Route['access'];
-  /** The roles of the callers of a protected route, and of the users that a login lets in. A role from the environment is redacted. */
-  readonly roles: readonly string[];
-  /** If there are several issuers: those whose tokens may pass, each with its roles. */
-  readonly rolesByIssuer: readonly { readonly issuer: string; readonly roles: readonly string[] }[];
-  /** True if a valid token is enough. */
-  readonly isAnyRole: boolean;
-  readonly isLogin: boolean;
-  readonly rateLimits: readonly string[];
-  /** The invariants that are about some of these requests. */
-  readonly invariants: readonly { readonly id: string; readonly isExcepted: boolean }[];
-  /** The name, or the status of a response of the gateway itself in parentheses. */
-  readonly upstream: string;
-}
+export type AccessRow = ReturnType<typeof accessMatrix>[number];
 
 /** Returns who may send which requests, in the order of the routes. Methods of a route with different invariants have rows of their own. */
-export function accessMatrix({ manifest, plan }: Pick<PlannedManifest, 'manifest' | 'plan'>): AccessRow[] {
+export function accessMatrix({ manifest, plan }: Pick<PlannedManifest, 'manifest' | 'plan'>) {
   const invariants = compileInvariants(manifest, []);
   const search = createRequestSearch(plan);
   return search.routes.flatMap((target) => {
@@ -42,6 +25,7 @@ export function accessMatrix({ manifest, plan }: Pick<PlannedManifest, 'manifest
     return Object.values(rows).map((methods = []) => ({
       ...describeRoute(route),
       methods,
+      // The invariants that are about some of these requests.
       invariants: invariants
         .filter((invariant) => isAbout(invariant, methods[0] ?? ''))
         .map(({ id, except }) => ({ id, isExcepted: except.some((exception) => exception.route === route.id) })),
@@ -56,11 +40,15 @@ export function describeRoute({ id, path, access, auth, login, rateLimits, upstr
     route: id,
     path,
     access,
+    // Those of the callers of a protected route, and of the users that a login lets in. A role from the environment is redacted.
     roles: auth?.role.redactedRoles ?? [],
+    // If there are several issuers: those whose tokens may pass, each with its roles.
     rolesByIssuer: auth?.issuers === undefined ? [] : [...auth.issuers].map((issuer) => rolesFrom(issuer, auth.role)),
+    // True if a valid token is enough.
     isAnyRole: auth?.role.isAny === true,
     isLogin: login !== undefined,
     rateLimits: limits.map((limit) => limit.id),
+    // The name, or the status of a response of the gateway itself.
     upstream: upstream?.id ?? `(${ownResponse?.status})`,
   };
 }

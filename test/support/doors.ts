@@ -93,7 +93,6 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
     'diff/route-pairing',
     'diff/side',
     'explain/explain-request',
-    'explain/explanation',
     'mutation/base-requests',
     'mutation/context',
     'mutation/edits',

@@ -1,6 +1,6 @@
 import { type Locator, toProblems } from '../../engine/problem/problem.ts';
 import type { MutationResult } from '../../prove/mutation/run-mutants.ts';
-import type { CoverageCount, CoverageSummary } from '../../prove/testing/coverage.ts';
+import type { CoverageSummary } from '../../prove/testing/coverage.ts';
 import type { ReportRow } from '../../report/report.ts';
 import { headline, indent, pluralize } from '../../report/text.ts';
 
@@ -14,7 +14,8 @@ type Uncovered = CoverageSummary['uncovered'];
 
 /** Formats the figures and the units that no case covers, in at most `max` lines. Without a limit, every route has its own line. */
 export function formatCoverage({ percent, routes, roles, refusals, values, uncovered }: CoverageSummary, max: number) {
-  const format = ({ covered, total }: CoverageCount, noun: string) => `${covered} of ${pluralize(total, noun)}`;
+  const format = ({ covered, total }: CoverageSummary['routes'], noun: string) =>
+    `${covered} of ${pluralize(total, noun)}`;
   const figures = [
     format(routes, 'route'),
     `${format(roles, 'role')} by route`,

@@ -2,25 +2,16 @@ import type { RouteEntry } from '../manifest/manifest.generated.ts';
 import { errorAt, type Finding, type Path } from '../problem/finding.ts';
 import { type Pattern, patternKey, readPattern } from './pattern.ts';
 
-/** The mapping of paths between the clients of a route and its upstream. */
-interface UpstreamPath {
-  readonly upstreamPath: (path: string) => string;
-  /** The path of the upstream's root for clients, for `X-Forwarded-Prefix`; `undefined` if no prefix leads from one to the other. */
-  readonly forwardedPrefix: string | undefined;
-  /** Returns the path for clients of one that the upstream names, with query and fragment; `undefined` if it has none. */
-  readonly publicPath: ((path: string) => string | undefined) | undefined;
-}
-
 /** Backslashes, tabs, empty segments at the start and dot segments, which clients read as another path or host. */
 const OTHER_READING = /[\\\t]|^\/\/|\/(?:\.|%2e){1,2}(?:\/|$)/i;
 
-/** Compiles the mapping of paths for the upstream, by complete segments that the path guard accepts; `undefined` if invalid. */
+/** Compiles the mapping of paths between clients and the upstream, by complete segments that the path guard accepts; `undefined` if invalid. */
 export function compileUpstreamPath(
   { replace, with: replacement, rewriteResponses }: NonNullable<RouteEntry['upstreamPath']>,
   routePath: string,
   path: Path,
   findings: Finding[],
-): UpstreamPath | undefined {
+) {
   const from = readPrefix(replace, [...path, 'replace'], findings);
   const to = readPrefix(replacement, [...path, 'with'], findings);
   if (from === undefined || to === undefined) return undefined;
@@ -32,7 +23,9 @@ export function compileUpstreamPath(
   const cutLength = from.length === 0 ? 0 : replace.length;
   const prefix = to.length === 0 ? '' : replacement;
   const cut = replace.slice(0, cutLength);
+  // The path of the upstream's root for clients, for `X-Forwarded-Prefix`; `undefined` if no prefix leads from one to the other.
   const forwardedPrefix = cut.endsWith(prefix) ? cut.slice(0, cutLength - prefix.length) || undefined : undefined;
+  // The path for clients of one that the upstream names, with query and fragment; `undefined` if it has none.
   const publicPath = (text: string) => {
     const named = text.replace(/[?#].*$/s, '');
     // The application may know the prefix from X-Forwarded-Prefix.
@@ -43,7 +36,7 @@ export function compileUpstreamPath(
     return path.startsWith('/') ? path : `/${path}`;
   };
   return {
-    upstreamPath: (requestPath) => prefix + requestPath.slice(cutLength) || '/',
+    upstreamPath: (requestPath: string) => prefix + requestPath.slice(cutLength) || '/',
     forwardedPrefix,
     publicPath: rewriteResponses ? publicPath : undefined,
   };

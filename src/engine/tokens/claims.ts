@@ -3,22 +3,15 @@ import { durationMs } from '../manifest/units.ts';
 
 export type TokenClaims = Readonly<Record<string, unknown>>;
 
-/** The rules of a manifest for the claims of a token, whatever the verification method. */
-export interface ClaimRules {
-  readonly issuer: string | undefined;
-  /** One of them must be in `aud`. */
-  readonly audiences: readonly unknown[] | undefined;
-  /** Claims that must be present and not null. */
-  readonly required: readonly string[];
-  readonly toleranceMs: number;
-}
+export type ClaimRules = ReturnType<typeof claimRules>;
 
+/** Compiles the rules for the claims of a token, whatever the verification method. One of the audiences must be in `aud`. */
 export function claimRules(entry: {
   readonly issuer?: string;
   readonly audience?: string | readonly string[];
   readonly requiredClaims: readonly string[];
   readonly clockTolerance: string;
-}): ClaimRules {
+}) {
   const { issuer, audience, requiredClaims: required, clockTolerance } = entry;
   const audiences = audience === undefined ? undefined : [audience].flat();
   return { issuer, audiences, required, toleranceMs: durationMs(clockTolerance) };

@@ -1,32 +1,11 @@
 import type { Auth as AuthEntry, RouteEntry } from '../manifest/manifest.generated.ts';
 import { sizeBytes } from '../manifest/units.ts';
 import { errorAtKey, type Finding } from '../problem/finding.ts';
-import { type CancellablePromise, routeKeyOf, validationPool } from '../validation/request-rules.ts';
-import type { ValidationJobResult } from '../validation/validation-thread.ts';
-import {
-  findTokens,
-  type LoginErrorCode,
-  type LoginResponse,
-  type ResponseTokens,
-  type TokenLocations,
-} from './find-tokens.ts';
+import { routeKeyOf, validationPool } from '../validation/request-rules.ts';
+import { findTokens, type LoginResponse, type TokenLocations } from './find-tokens.ts';
 import { issuersOf, loginEntry, tokenEntries } from './token-entries.ts';
-import type { Issuers } from './verifier.ts';
 
-export interface LoginRule {
-  /** True if bodies are searched. */
-  readonly isBodySearched: boolean;
-  /** Finds the tokens of a response; a long one is searched in a worker thread. */
-  readonly findTokens: (
-    response: LoginResponse,
-    owner: BufferOwner,
-  ) => ResponseTokens | LoginErrorCode | CancellablePromise<ValidationJobResult>;
-  /** The method of the tokens at the configured locations, and those of JWTs at other ones. */
-  readonly issuers: Issuers;
-  readonly otherIssuers: Issuers;
-  /** The limit of the response, both encoded and decoded. */
-  readonly limitBytes: number;
-}
+export type LoginRule = ReturnType<typeof compileLogin>;
 
 /** @param auth the entry of the manifest: a token that is not a JWT can only be found at a configured location */
 export function compileLogin(
@@ -34,7 +13,7 @@ export function compileLogin(
   index: number,
   auth: AuthEntry | undefined,
   findings: Finding[],
-): LoginRule {
+) {
   const { token, header } = login;
   const path = ['routes', index, 'login'];
   if (websocket !== false) {
@@ -57,9 +36,11 @@ export function compileLogin(
   };
   return Object.freeze({
     isBodySearched: isAnywhere || token !== undefined || locations.findsJwts,
+    // The method of the tokens at the configured locations, and those of JWTs at other ones.
     issuers: issuersOf(method === undefined ? [] : [method]),
     otherIssuers: issuersOf(jwts),
     findTokens: createTokenSearch(locations, routeKeyOf(path)),
+    // The limit of the response, both encoded and decoded.
     limitBytes: sizeBytes(login.maxBytes),
   });
 }
@@ -75,9 +56,9 @@ interface BufferOwner {
 /** Searching a longer response may block the event loop for more than a few milliseconds. */
 const MAX_SYNC_BYTES = 8_192;
 
-/** @param route the key by which routes share the worker threads fairly */
-function createTokenSearch(locations: TokenLocations, route: string): LoginRule['findTokens'] {
-  return (response, owner) => {
+/** Creates the function that finds the tokens of a response. @param route the key by which routes share the worker threads fairly */
+function createTokenSearch(locations: TokenLocations, route: string) {
+  return (response: LoginResponse, owner: BufferOwner) => {
     const { status, reason, headers, body, encodedBody } = response;
     const parts = body === encodedBody ? [body] : [body, encodedBody];
     const bytes = parts.reduce((sum, { length }) => sum + length, 0);

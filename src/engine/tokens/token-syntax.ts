@@ -9,12 +9,7 @@ const BEARER = /^[A-Za-z0-9._~+/-]+=*$/;
 const COMPACT = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
 
 /** The contents of a JWT whose signature is not verified yet. */
-export interface UnverifiedJwt {
-  readonly algorithm: string;
-  readonly keyId: string | undefined;
-  readonly type: unknown;
-  readonly claims: TokenClaims;
-}
+export type UnverifiedJwt = NonNullable<ReturnType<typeof parseJwt>>;
 
 /** Returns true if a token needs no escaping in a header or a form. */
 export function isBearerToken(token: string): boolean {
@@ -25,7 +20,7 @@ export function isBearerToken(token: string): boolean {
  * Parses a compact JWT (RFC 7519 section 3) that every parser reads the same way: three parts in canonical base64url, the
  * first two of them objects in strict JSON. Returns `undefined` for anything else.
  */
-export function parseJwt(token: string): UnverifiedJwt | undefined {
+export function parseJwt(token: string) {
   if (token.length > MAX_LENGTH || !COMPACT.test(token)) return undefined;
   const [first = '', second = '', third = ''] = token.split('.');
   const header = parseJwtPart(first);

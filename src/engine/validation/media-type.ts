@@ -17,15 +17,8 @@ const PARAMETER = new RegExp(`;[\\t ]*(${TOKEN})=(?:(${TOKEN})|"((?:[^"\\\\]|\\\
 const JSON_TYPE =
   /^application\/(?:json|[a-z0-9.!#$&^_-]+\+json)(?:(?:[\t ]*;)+(?:[\t ]*charset=(?:utf-8|"utf-8")(?:[\t ]*;)*)?)?[\t ]*$/i;
 
-interface MediaType {
-  /** In lower case: `text/csv`. */
-  readonly name: string;
-  /** By their names in lower case, unquoted. */
-  readonly parameters: ReadonlyMap<string, string>;
-}
-
-/** Parses a Content-Type; returns `undefined` if it is invalid or has duplicate parameters. */
-export function parseMediaType(text: string): MediaType | undefined {
+/** Parses a Content-Type, with names in lower case; returns `undefined` if it is invalid or has duplicate parameters. */
+export function parseMediaType(text: string) {
   const [, name, rest = ''] = MEDIA_TYPE.exec(text) ?? [];
   if (name === undefined) return undefined;
   const parameters = new Map<string, string>();

@@ -46,8 +46,11 @@ export class LineOutput {
   get status() {
     return {
       droppedLines: this.droppedLines,
+      // Bytes that are not yet written.
       waitingBytes: this.#queue.bytes,
+      // The error code of the last write, `EAGAIN` while the reader has stalled; `undefined` while writes succeed.
       error: this.#error,
+      // Failed writes. The lines stay buffered for the next write.
       errors: this.#errors,
     };
   }

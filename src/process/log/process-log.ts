@@ -8,16 +8,7 @@ export interface ProcessLog extends Required<Log> {
   end(): Promise<void>;
 }
 
-export interface LogStatus {
-  /** Lines that were lost because too many waited to be written. */
-  readonly droppedLines: number;
-  /** Bytes that are not yet written. */
-  readonly waitingBytes: number;
-  /** The error code of the last write, `EAGAIN` while the reader has stalled; `undefined` while writes succeed. */
-  readonly error: string | undefined;
-  /** Failed writes. The lines stay buffered for the next write, up to the limit on waiting bytes. */
-  readonly errors: number;
-}
+export type LogStatus = LineOutput['status'];
 
 /** The minimum time between two log lines about lost lines. */
 const REPORT_INTERVAL_MS = 60_000;

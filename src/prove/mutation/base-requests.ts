@@ -1,7 +1,8 @@
 import { BODYLESS_METHODS, sortMethods } from '../../engine/http1/http-methods.ts';
 import type { TokenEntry } from '../../engine/tokens/token-entries.ts';
 import type { TestResult } from '../testing/run-test-file.ts';
-import type { MutationContext, Probe, TestedRoute } from './mutant.ts';
+import type { MutationContext, TestedRoute } from './context.ts';
+import type { Probe } from './mutant.ts';
 import {
   acceptedMethod,
   MULTIPART_TYPE,

@@ -1,8 +1,10 @@
 import type { PlannedManifest } from '../../engine/load.ts';
-import type { Manifest } from '../../engine/manifest/manifest.generated.ts';
+import type { Manifest, RouteEntry } from '../../engine/manifest/manifest.generated.ts';
 import type { Environment } from '../../engine/manifest/source.ts';
+import type { Route } from '../../engine/plan/route-definition.ts';
 import { runToEnd } from '../../engine/plan/sliced-work.ts';
 import type { Path } from '../../engine/problem/finding.ts';
+import type { Pattern } from '../../engine/routing/pattern.ts';
 import { SamplePaths } from '../../engine/routing/route-index.ts';
 import { readSchemas } from '../../engine/schema/schema-bundle.ts';
 import { typesAt } from '../../engine/schema/schema-walk.ts';
@@ -11,25 +13,36 @@ import { createParameterValidator } from '../../engine/validation/request-rules.
 import { type ComparedSchema, compareSchemas } from '../schema-comparison/compare-schemas.ts';
 import type { TestFile } from '../testing/test-file.generated.ts';
 import { withValue } from './edits.ts';
-import type { MutationContext, TestedRoute } from './mutant.ts';
-import { isPlainSegment } from './probes.ts';
 
 type SchemaSide = ReturnType<typeof readSchemas>;
 /** Returns a schema with its validation: of values, or of the texts of a parameter. */
 type SchemaReader = (side: SchemaSide, path: Path) => ComparedSchema;
 
-/** Creates the facts that mutators need. */
+/** A route as written and as compiled. */
+export interface TestedRoute {
+  /** For example `['routes', 3]`. */
+  readonly path: Path;
+  readonly entry: RouteEntry;
+  readonly route: Route;
+  readonly pattern: Pattern;
+}
+
+export type MutationContext = ReturnType<typeof createMutationContext>;
+
+/** Returns the original manifest, and facts about its test file that mutators use. */
 export function createMutationContext(
   { manifest, plan }: Pick<PlannedManifest, 'manifest' | 'plan'>,
   readFile: Environment['readFile'],
   testFile: TestFile,
-): MutationContext {
-  const routes = plan.routes.map((route, index) => ({
-    path: ['routes', index],
-    entry: manifest.routes[index] as TestedRoute['entry'],
-    route,
-    pattern: route.pattern,
-  }));
+) {
+  const routes = plan.routes.map(
+    (route, index): TestedRoute => ({
+      path: ['routes', index],
+      entry: manifest.routes[index] as TestedRoute['entry'],
+      route,
+      pattern: route.pattern,
+    }),
+  );
   const samples = runToEnd(SamplePaths.create(routes.map(({ pattern }) => pattern)));
   const original = readSchemas(manifest, readFile);
   const newValues = (path: Path, changed: Manifest, schemaAt: SchemaReader) =>
@@ -41,17 +54,22 @@ export function createMutationContext(
     manifest,
     plan,
     routes,
+    /** A role that the manifest does not allow. If the test file uses such roles, it is one of these. */
     otherRole: testedRoles(testFile).find((role) => !known.includes(role)) ?? 'other-role',
+    /** An origin that the manifest does not allow, taken from the test file if possible. */
     otherOrigin:
       originsOf(testFile).find((origin) => !manifest.cors?.origins.includes(origin)) ?? 'https://other.example',
     sendsOrigin: originsOf(testFile).length > 0,
-    tokenOfRole: (role) => Object.entries(testFile.tokens).find(([, token]) => token.role === role)?.[0],
-    samplePaths: (pattern) => samples.of(pattern),
-    newValues: (path, changed) => newValues(path, changed, bodyAt),
+    /** Returns a token of the test file that has this role. */
+    tokenOfRole: (role: string) => Object.entries(testFile.tokens).find(([, token]) => token.role === role)?.[0],
+    samplePaths: (pattern: Pattern) => samples.of(pattern),
+    /** Returns a value, or the text of a parameter, that the schema at a path accepts in the changed manifest only; none if no sample shows it. */
+    newValues: (path: Path, changed: Manifest) => newValues(path, changed, bodyAt),
     newTexts,
-    validValues: (path) => validValues(path, bodyAt),
-    validTexts: (path) => validValues(path, parameterAt).map(String),
-    invalidTexts: (path) => newTexts(path, withValue(manifest, path, {})),
+    /** Returns a value, or the text of a parameter, that the schema at a path accepts; none if no sample is valid. */
+    validValues: (path: Path) => validValues(path, bodyAt),
+    validTexts: (path: Path) => validValues(path, parameterAt).map(String),
+    invalidTexts: (path: Path) => newTexts(path, withValue(manifest, path, {})),
   };
 }
 
@@ -73,6 +91,11 @@ function parameterAt({ root, validatorAt }: SchemaSide, path: Path): ComparedSch
     const text = String(value);
     return (!isInPath || isPlainSegment(text)) && validate(text, '').length === 0;
   });
+}
+
+/** True if a text can be a segment of a path as it is. */
+export function isPlainSegment(text: string): boolean {
+  return /^[A-Za-z0-9_~-][A-Za-z0-9._~-]*$/.test(text) && !text.endsWith('.');
 }
 
 function comparedSchema(root: SchemaSide['root'], path: Path, accepts: (value: unknown) => boolean): ComparedSchema {

@@ -1,9 +1,9 @@
 import { nestValue, parsePointer } from '../../engine/json-pointer.ts';
 import type { RateLimit as RateLimitEntry, RateLimitKeyPart } from '../../engine/manifest/manifest.generated.ts';
-import type { RateLimit } from '../../engine/rate-limits/rate-limit.ts';
 import { callerOfRole } from '../offline/role-claims.ts';
 import type { Caller } from '../offline/stub-verifier.ts';
-import type { MutationContext, Probe, TestedRoute } from './mutant.ts';
+import type { MutationContext } from './context.ts';
+import type { Probe } from './mutant.ts';
 import { withClaims, withHeader, withJsonBody, withoutHeader, withRequest } from './probes.ts';
 
 /** The largest number of times that a test case can send a request. */
@@ -11,21 +11,15 @@ export const MAX_TIMES = 1_000;
 /** The routes of a limit that the search for a missing case tries. */
 const MAX_ROUTES = 3;
 
-/** A rate limit that refuses requests, as written and as compiled, with some of its routes. */
-export interface TestedLimit {
-  readonly limit: RateLimit;
-  readonly entry: RateLimitEntry;
-  readonly routes: readonly TestedRoute[];
-  /** The reason why no test case can have a request over the limit; `undefined` if one can. */
-  readonly invisible: string | undefined;
-}
+export type TestedLimit = ReturnType<typeof testedLimits>[number];
 
-/** Returns the limits that routes use and that refuse requests. Without one that only reports, all responses stay the same. */
-export function testedLimits({ plan, manifest, routes }: MutationContext): TestedLimit[] {
+/** Returns the limits that refuse requests, with some of their routes. Without one that only reports, all responses stay the same. */
+export function testedLimits({ plan, manifest, routes }: MutationContext) {
   return plan.rateLimits.flatMap((limit) => {
     const entry = manifest.rateLimits[limit.id];
     const users = routes.filter((tested) => tested.entry.rateLimits?.includes(limit.id));
     if (entry === undefined || users.length === 0 || limit.mode === 'report') return [];
+    // The reason why no test case can have a request over the limit.
     const invisible = limit.burst < MAX_TIMES ? undefined : `a test case sends at most ${MAX_TIMES} requests`;
     return [{ limit, entry, routes: users.slice(0, MAX_ROUTES), invisible }];
   });

@@ -1,9 +1,8 @@
-import type { Manifest, RouteEntry } from '../../engine/manifest/manifest.generated.ts';
-import type { Plan } from '../../engine/plan/plan.ts';
-import type { Route } from '../../engine/plan/route-definition.ts';
+import type { Manifest } from '../../engine/manifest/manifest.generated.ts';
 import type { Path } from '../../engine/problem/finding.ts';
-import type { Pattern } from '../../engine/routing/pattern.ts';
 import type { CaseRequest, CaseResponse } from '../testing/test-file.generated.ts';
+import type { MutationContext, TestedRoute } from './context.ts';
+import { withoutValue, withValue } from './edits.ts';
 
 /** One kind of change that makes a manifest weaker, or gives requests to another part of it. */
 export interface Mutator {
@@ -43,37 +42,33 @@ export interface Probe {
   readonly response?: CaseResponse;
 }
 
-/** A route as written and as compiled. */
-export interface TestedRoute {
-  /** For example `['routes', 3]`. */
-  readonly path: Path;
-  readonly entry: RouteEntry;
-  readonly route: Route;
-  readonly pattern: Pattern;
+/** A change of one value in a route. Members of a mutant replace those that follow from the change. */
+export interface RouteChange extends Partial<Mutant> {
+  /** The location of the value in the route. */
+  readonly at: Path;
+  /** The new value; `undefined` removes the old one. */
+  readonly value?: unknown;
+  /** Continues a sentence about the route: `accepts every method`. */
+  readonly effect?: string;
 }
 
-/** The original manifest, and facts about its test file that mutators use. */
-export interface MutationContext {
-  readonly manifest: Manifest;
-  readonly plan: Plan;
-  readonly routes: readonly TestedRoute[];
-  /** A role that the manifest does not allow. If the test file uses such roles, it is one of these. */
-  readonly otherRole: string;
-  /** An origin that the manifest does not allow, taken from the test file if possible. */
-  readonly otherOrigin: string;
-  readonly sendsOrigin: boolean;
-  /** Returns a token of the test file that has this role. */
-  readonly tokenOfRole: (role: string) => string | undefined;
-  /** Yields sample paths of a pattern; see `createSamplePaths`. */
-  readonly samplePaths: (pattern: Pattern) => Iterable<string>;
-  /** Returns a value that the schema at a path accepts in the changed manifest, and not in the original; none if no sample shows it. */
-  readonly newValues: (path: Path, changed: Manifest) => readonly unknown[];
-  /** Does the same for the text of a parameter. */
-  readonly newTexts: (path: Path, changed: Manifest) => readonly string[];
-  /** Returns a value that the schema at a path accepts; none if no sample is valid. */
-  readonly validValues: (path: Path) => readonly unknown[];
-  /** Does the same for the text of a parameter. */
-  readonly validTexts: (path: Path) => readonly string[];
-  /** Returns texts that the schema of a parameter does not accept. */
-  readonly invalidTexts: (path: Path) => readonly string[];
+/** Finds the changes of each route. By default, the request that the route forwards shows the change. */
+export function inEachRoute(
+  changesOf: (tested: TestedRoute, context: MutationContext) => Iterable<RouteChange>,
+): Mutator['find'] {
+  return function* (context) {
+    for (const tested of context.routes)
+      for (const { at, value, effect, ...mutant } of changesOf(tested, context)) {
+        const path = [...tested.path, ...at];
+        yield {
+          path,
+          message: `"${tested.entry.id}" ${effect}`,
+          manifest:
+            value === undefined ? withoutValue(context.manifest, path) : withValue(context.manifest, path, value),
+          routes: [tested],
+          probes: (base) => [base],
+          ...mutant,
+        };
+      }
+  };
 }

@@ -3,7 +3,8 @@ import type { Manifest, RouteEntry } from '../../engine/manifest/manifest.genera
 import { sizeBytes } from '../../engine/manifest/units.ts';
 import { acceptedEntries, type TokenEntry, tokenEntries } from '../../engine/tokens/token-entries.ts';
 import type { CaseHeaders } from '../testing/test-file.generated.ts';
-import type { Probe, TestedRoute } from './mutant.ts';
+import { isPlainSegment, type TestedRoute } from './context.ts';
+import type { Probe } from './mutant.ts';
 
 export function withRequest(probe: Probe, change: Partial<Probe['request']>): Probe {
   return { ...probe, request: { ...probe.request, ...change } };
@@ -84,11 +85,6 @@ function headerOf(headers: CaseHeaders, name: string): string | undefined {
 /** @param name in lower case */
 export function withoutHeader(headers: CaseHeaders, name: string): CaseHeaders {
   return Object.fromEntries(Object.entries(headers).filter(([key]) => key.toLowerCase() !== name));
-}
-
-/** True if a text can be a segment of a path as it is. */
-export function isPlainSegment(text: string): boolean {
-  return /^[A-Za-z0-9_~-][A-Za-z0-9._~-]*$/.test(text) && !text.endsWith('.');
 }
 
 /** Returns the probe with another value of a path parameter; none if the text cannot be a segment. @param pattern of the route */

@@ -5,9 +5,10 @@ import type { Finding } from '../../engine/problem/finding.ts';
 import { createCaseRunner, type TestedManifest, type TestResult } from '../testing/run-test-file.ts';
 import type { TestFile } from '../testing/test-file.generated.ts';
 import { baseRequests } from './base-requests.ts';
+import type { MutationContext } from './context.ts';
 import { createMutationContext } from './context.ts';
 import { createRunCase, findCase, type SearchedManifest } from './missing-case.ts';
-import type { Mutant, MutationContext } from './mutant.ts';
+import type { Mutant } from './mutant.ts';
 import { MUTATORS } from './mutators.ts';
 
 export type MutationResult = Awaited<ReturnType<typeof runMutants>>;

@@ -13,30 +13,25 @@ import { createRegionSearch, type OpenedRegion, type Region, type RegionSearch, 
 export const PROPERTIES = ['no-new-access', 'equivalent'] as const;
 export type ChangeProperty = (typeof PROPERTIES)[number];
 
-export interface ChangeProof {
-  readonly property: ChangeProperty;
-  readonly holds: boolean;
-  /** Those that a request shows are errors, the shortest first. Those that no request shows, and no comparison excludes, are warnings. */
-  readonly differences: readonly Difference[];
-  /** The number of further differences, which were not run. */
-  readonly omitted: number;
-  /** The accesses that allowances cover. One without any opens nothing. */
-  readonly allowed: readonly { readonly allowance: Allowance; readonly opened: readonly Difference[] }[];
-}
+export type ChangeProof = Awaited<ReturnType<typeof proveChange>>;
 
-/** Proves a property of the change from one manifest to another one, over all requests, or finds requests that break it. */
+/**
+ * Proves a property of the change from one manifest to another one, over all requests, or finds requests that break it. Differences that
+ * a request shows are errors, the shortest first. Those that no request shows, and no comparison excludes, are warnings.
+ */
 export async function proveChange(
   old: DiffSide,
   next: DiffSide,
   property: ChangeProperty,
   allowances: readonly Allowance[] = [],
-): Promise<ChangeProof> {
+) {
   const change: Change = { old, next, property, allowances };
   const findings = findChanges(change);
   const confirmation = createConfirmation(old, next, property);
   const isMeant = (request: Parameters<typeof covers>[1]) => allowances.some((allowance) => covers(allowance, request));
   const { differences, omitted } = await confirmation.run(findings.get(undefined) ?? [], isMeant);
-  const allowed: ChangeProof['allowed'][number][] = [];
+  // The accesses that allowances cover. One without any opens nothing.
+  const allowed: { readonly allowance: Allowance; readonly opened: readonly Difference[] }[] = [];
   for (const allowance of allowances) {
     const { differences: ofAllowance } = await confirmation.run(findings.get(allowance) ?? []);
     allowed.push({ allowance, opened: ofAllowance.filter(({ severity }) => severity === 'error') });

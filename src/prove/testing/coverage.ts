@@ -81,25 +81,11 @@ function keyOf(kind: CoverageUnit['kind'], route: string | undefined, name: stri
   return JSON.stringify([kind, route, name]);
 }
 
-export interface CoverageCount {
-  readonly covered: number;
-  readonly total: number;
-}
-
 /** The coverage of a manifest, as reports print it. */
-export interface CoverageSummary {
-  /** Rounded down to a tenth, so that 100 means every unit. */
-  readonly percent: number;
-  readonly routes: CoverageCount;
-  readonly roles: CoverageCount;
-  readonly refusals: CoverageCount;
-  readonly values: CoverageCount;
-  /** The units that no test case covers, by route. */
-  readonly uncovered: readonly { readonly route: string | undefined; readonly items: readonly string[] }[];
-}
+export type CoverageSummary = ReturnType<typeof summarizeCoverage>;
 
-export function summarizeCoverage(units: readonly CoverageUnit[]): CoverageSummary {
-  const countUnits = (selected: readonly CoverageUnit[]): CoverageCount => ({
+export function summarizeCoverage(units: readonly CoverageUnit[]) {
+  const countUnits = (selected: readonly CoverageUnit[]) => ({
     covered: selected.filter(({ isCovered }) => isCovered).length,
     total: selected.length,
   });
@@ -110,11 +96,13 @@ export function summarizeCoverage(units: readonly CoverageUnit[]): CoverageSumma
     ({ route }) => route,
   );
   return {
+    // Rounded down to a tenth, so that 100 means every unit.
     percent: Math.floor((1000 * covered) / total) / 10,
     routes: countKind('route'),
     roles: countKind('role'),
     refusals: countKind('refusal'),
     values: countKind('value'),
+    // The units that no test case covers, by route.
     uncovered: [...uncovered].map(([route, routeUnits]) => ({
       route,
       items: routeUnits.map(({ kind, name }) => (kind === 'route' ? 'is never reached' : `${kind} ${name}`)),

@@ -4,18 +4,10 @@ import type { Repetition } from '../offline/offline-gateway.ts';
 import { headerValue, type OfflineRequest } from '../offline/request-bytes.ts';
 import type { CaseHeaders, CaseResponse, TestCase } from './test-file.generated.ts';
 
-/** One request of a test case. A case with lists of methods, URLs and roles has one request for each combination. */
-export interface TestRequest {
-  readonly name: string;
-  /** The index of the case in the test file. */
-  readonly index: number;
-  readonly testCase: TestCase;
-  readonly method: string;
-  readonly url: string;
-  readonly role: string | undefined;
-}
+export type TestRequest = ReturnType<typeof testRequestsOf>[number];
 
-export function testRequestsOf(cases: readonly TestCase[]): TestRequest[] {
+/** Returns the requests of test cases. A case with lists of methods, URLs and roles has one request for each combination. */
+export function testRequestsOf(cases: readonly TestCase[]) {
   return cases.flatMap((testCase, index) => {
     const { method, url, role } = testCase.request;
     return [method].flat().flatMap((oneMethod) =>

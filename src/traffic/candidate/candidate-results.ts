@@ -2,24 +2,16 @@ import type { Exchange } from '../../engine/gateway/exchange.ts';
 import { loggedPath } from '../../engine/log/logged-path.ts';
 import { type ComparisonTotals, MAX_ALL_CALLERS, OutcomeComparison } from '../comparison.ts';
 
-/** A request that changes. It has no query, header or body. */
-export interface CandidateWitness {
-  /** The request id, as in the access log. */
-  readonly id: string;
-  /** Milliseconds since the Unix epoch. */
-  readonly at: number;
-  readonly method: string | null;
-  /** As in the access log. */
-  readonly path: string | null;
-  /** True if the path has surrogates in place of identifiers. */
-  readonly keyed: boolean;
-}
+export type CandidateWitness = ReturnType<typeof createWitness>;
 
-export function createWitness(exchange: Exchange): CandidateWitness {
+/** Describes a request that changes, as the access log does. It has no query, header or body. */
+export function createWitness(exchange: Exchange) {
   const { id, request, target, plan, route } = exchange;
-  const path = target && loggedPath(plan, request.method ?? '', target.path, route);
+  const path = target && loggedPath(plan, request.method, target.path, route);
+  // True if the path has surrogates in place of identifiers.
   const keyed = path !== target?.path;
-  return { id, at: Date.now(), method: request.method ?? null, path: path ?? null, keyed };
+  // The page and the command line also show a witness without a method, as earlier gateways sent it.
+  return { id, at: Date.now(), method: request.method as string | null, path: path ?? null, keyed };
 }
 
 /** Requests that were not compared: too many waited, began with an earlier plan, or were not in the sample. */

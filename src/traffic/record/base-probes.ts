@@ -1,10 +1,11 @@
 import { TOKEN_ERRORS } from '../../engine/gateway/response/refusal.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import { madeRequest } from '../../prove/mutation/base-requests.ts';
+import { isPlainSegment, type MutationContext, type TestedRoute } from '../../prove/mutation/context.ts';
 import { withKey } from '../../prove/mutation/limited-requests.ts';
-import type { MutationContext, Probe, TestedRoute } from '../../prove/mutation/mutant.ts';
+import type { Probe } from '../../prove/mutation/mutant.ts';
 import { HANDSHAKE } from '../../prove/mutation/mutators/forwarding-mutators.ts';
-import { isPlainSegment, withHeader, withoutBody, withRequest, withRole } from '../../prove/mutation/probes.ts';
+import { withHeader, withoutBody, withRequest, withRole } from '../../prove/mutation/probes.ts';
 import type { TestFile } from '../../prove/testing/test-file.generated.ts';
 import type { Observation } from './observe-requests.ts';
 

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { RefusalCode } from '../../engine/gateway/response/refusal.ts';
+import type { MutationContext } from '../../prove/mutation/context.ts';
 import type { RunCase } from '../../prove/mutation/missing-case.ts';
-import type { MutationContext, Probe } from '../../prove/mutation/mutant.ts';
+import type { Probe } from '../../prove/mutation/mutant.ts';
 import { HANDSHAKE } from '../../prove/mutation/mutators/forwarding-mutators.ts';
 import { loginResponses, withRequest } from '../../prove/mutation/probes.ts';
 import type { OfflineOutcome } from '../../prove/offline/offline-gateway.ts';

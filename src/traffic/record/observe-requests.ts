@@ -3,7 +3,7 @@ import { getOrCreate } from '../../engine/get-or-create.ts';
 import { HTTP_METHODS } from '../../engine/http1/http-methods.ts';
 import { tokenEntries } from '../../engine/tokens/token-entries.ts';
 import { ruleOf } from '../../engine/tokens/verifier.ts';
-import type { MutationContext, TestedRoute } from '../../prove/mutation/mutant.ts';
+import type { MutationContext, TestedRoute } from '../../prove/mutation/context.ts';
 import type { LoggedRequest } from '../access-log/logged-request.ts';
 import type { LogReader } from '../access-log/read-logs.ts';
 import { increase } from '../comparison.ts';

@@ -1,9 +1,10 @@
 import type { RefusalCode } from '../../engine/gateway/response/refusal.ts';
 import { nestValue } from '../../engine/json-pointer.ts';
 import { sizeBytes } from '../../engine/manifest/units.ts';
+import type { MutationContext, TestedRoute } from '../../prove/mutation/context.ts';
 import { withValue } from '../../prove/mutation/edits.ts';
 import { MAX_TIMES, overLimit, withoutKey } from '../../prove/mutation/limited-requests.ts';
-import type { MutationContext, Probe, TestedRoute } from '../../prove/mutation/mutant.ts';
+import type { Probe } from '../../prove/mutation/mutant.ts';
 import { invalidRequests, OTHER_TYPES, oddBodies } from '../../prove/mutation/mutators/body-mutators.ts';
 import {
   changedMultipartBodies,

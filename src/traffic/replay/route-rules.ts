@@ -13,16 +13,9 @@ import { callerRulesKey } from '../outcome.ts';
 /** One of the two manifests of a replay. */
 export type ReplaySide = Pick<PlannedManifest, 'plan' | 'manifest' | 'secrets'>;
 
-/** The parameters of one kind that a route validates. */
-export interface ParameterRuleTexts {
-  /** By their names: a text that is equal for equal schemas. */
-  readonly schemas: ReadonlyMap<string, string>;
-  /** Equal for equal rules. */
-  readonly text: string;
-}
-
 /** The rules of a route as texts that are equal for rules that accept the same requests. */
 export type RouteRules = ReturnType<typeof rulesOf>;
+export type ParameterRuleTexts = RouteRules['query'];
 
 /** Returns the rules of the routes of a plan, each of which is computed once. */
 export function createRulesOf(side: ReplaySide): (route: Route) => RouteRules {
@@ -43,7 +36,8 @@ function rulesOf(route: Route, entry: RouteEntry, index: number, { plan, manifes
   const textOf = (value: unknown, redacted: unknown) =>
     `${JSON.stringify(value)}${referencedText(redacted, root, index)}`;
   const { body } = entry;
-  const section = (key: 'params' | 'query' | 'headers'): ParameterRuleTexts => {
+  // The parameters of one kind that a route validates, by their names, each with a text that is equal for equal schemas.
+  const section = (key: 'params' | 'query' | 'headers') => {
     const properties: Readonly<Record<string, unknown>> = entry[key]?.properties ?? {};
     const redacted: Readonly<Record<string, unknown>> = resolved[key]?.properties ?? {};
     const schemas = new Map(Object.entries(properties).map(([name, schema]) => [name, textOf(schema, redacted[name])]));

@@ -8,18 +8,6 @@ import type { DiffRequest, MatchedRoutePair } from '../difference.ts';
 import { bothReceive } from '../matched-routes.ts';
 import type { DiffRoute } from '../side.ts';
 
-/** A parameter with sample texts. */
-interface ParameterSamples {
-  readonly kind: ParameterKind;
-  /** The name; for a path parameter, the number of its segment. */
-  readonly name: string;
-  readonly isRequired: boolean;
-  /** A text that both schemas accept, one that the old schema accepts, and one that the new schema accepts. */
-  readonly typical: readonly (string | undefined)[];
-  readonly samples: readonly string[];
-  readonly isCut: boolean;
-}
-
 /** Creates requests that match both routes of a pair: typical ones, and variants in one parameter. `isCut`: a search used its steps. */
 export function sampleRequests(pair: MatchedRoutePair): { requests: readonly DiffRequest[]; isCut: boolean } {
   if (pair.request === undefined) return { requests: [], isCut: false };
@@ -75,7 +63,10 @@ function textsOf({ kind, typical, samples }: ParameterSamples): (readonly string
 /** Stands for the escape `%FF`, which is no UTF-8. */
 const NOT_UTF8 = '\udcff';
 
-function parameterSamples(pair: MatchedRoutePair): ParameterSamples[] {
+type ParameterSamples = ReturnType<typeof parameterSamples>[number];
+
+/** Returns the parameters of both routes with sample texts. */
+function parameterSamples(pair: MatchedRoutePair) {
   const { from, to } = pair;
   const declared = [from, to].flatMap((route) => PARAMETER_KINDS.flatMap((kind) => parametersOf(route, kind)));
   return [...Map.groupBy(declared, ({ key }) => key).values()].map((group) => {
@@ -86,6 +77,7 @@ function parameterSamples(pair: MatchedRoutePair): ParameterSamples[] {
     const { texts, isCut } = parameterTexts(group.map(({ route, path }) => ({ root: route.side.schemas, path })));
     const samples = texts.filter((text) => isUsable(kind, text));
     const owners = [group, group.filter(({ route }) => route === from), group.filter(({ route }) => route === to)];
+    // A text that both schemas accept, one that the old schema accepts, and one that the new schema accepts.
     const typical = owners.map((some) => samples.find((text) => some.every(({ accepts }) => accepts(text))));
     return { kind, name, isRequired, typical, samples, isCut };
   });
@@ -97,28 +89,21 @@ export function literalAt({ from, to }: MatchedRoutePair, segment: number): stri
   return literal?.kind === 'literal' ? decodeURIComponent(literal.text) : undefined;
 }
 
-/** A parameter of one route. */
-interface DeclaredParameter {
-  readonly kind: ParameterKind;
-  readonly name: string;
-  /** Equal for the same parameter of both routes. */
-  readonly key: string;
-  readonly route: DiffRoute;
-  readonly path: Path;
-  readonly isRequired: boolean;
-  readonly accepts: (text: string) => boolean;
-}
+type DeclaredParameter = ReturnType<typeof parametersOf>[number];
 
-function parametersOf(route: DiffRoute, kind: ParameterKind): DeclaredParameter[] {
+/** Returns the parameters of one route. */
+function parametersOf(route: DiffRoute, kind: ParameterKind) {
   const { schemas, validatorAt } = route.side;
   const { properties, required } = { properties: {}, required: [] as readonly string[], ...route.entry[kind] };
   return Object.keys(properties).map((parameter) => {
-    const path = [...route.path, kind, 'properties', parameter];
+    const path: Path = [...route.path, kind, 'properties', parameter];
     const validate = createParameterValidator({ validate: validatorAt(path), types: typesAt(schemas, path) });
+    // A path parameter is named by the number of its segment.
     const name = kind === 'params' ? String(segmentOf(route, parameter)) : parameter;
     const isRequired = kind === 'params' || required.includes(parameter);
+    // Equal for the same parameter of both routes.
     const key = `${kind} ${kind === 'headers' ? foldHeaderName(name) : name}`;
-    return { kind, name, key, route, path, isRequired, accepts: (text) => validate(text, '').length === 0 };
+    return { kind, name, key, route, path, isRequired, accepts: (text: string) => validate(text, '').length === 0 };
   });
 }
 

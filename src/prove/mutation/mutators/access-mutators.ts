@@ -10,8 +10,9 @@ import {
 } from '../../../engine/tokens/token-entries.ts';
 import { claimsOfRole } from '../../offline/role-claims.ts';
 import type { CallerClaims } from '../../offline/stub-verifier.ts';
-import { inEachRoute, type RouteChange, withItems, withoutValue, withValue } from '../edits.ts';
-import type { Mutant, Mutators, Probe, TestedRoute } from '../mutant.ts';
+import type { TestedRoute } from '../context.ts';
+import { withItems, withoutValue, withValue } from '../edits.ts';
+import { inEachRoute, type Mutant, type Mutators, type Probe, type RouteChange } from '../mutant.ts';
 import { acceptedMethod, loginResponses, withClaims, withoutToken, withRole } from '../probes.ts';
 
 export const accessMutators: Mutators = {

@@ -1,6 +1,6 @@
 import { sizeBytes } from '../../../engine/manifest/units.ts';
-import { inEachRoute } from '../edits.ts';
-import type { MutationContext, Mutators, Probe, TestedRoute } from '../mutant.ts';
+import type { MutationContext, TestedRoute } from '../context.ts';
+import { inEachRoute, type Mutators, type Probe } from '../mutant.ts';
 import {
   changedMultipartBodies,
   formatPart,

@@ -1,5 +1,5 @@
-import { inEachRoute, withItems, withValue } from '../edits.ts';
-import type { Mutators, Probe } from '../mutant.ts';
+import { withItems, withValue } from '../edits.ts';
+import { inEachRoute, type Mutators, type Probe } from '../mutant.ts';
 import { withHeader, withQuery, withRequest } from '../probes.ts';
 
 const OVERRIDE_HEADER = 'X-HTTP-Method-Override';

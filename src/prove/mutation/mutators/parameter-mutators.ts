@@ -1,6 +1,6 @@
 import { PARAMETER_KINDS, type ParameterKind } from '../../schema-comparison/parameter-texts.ts';
-import { inEachRoute } from '../edits.ts';
-import type { Mutators, Probe, TestedRoute } from '../mutant.ts';
+import type { TestedRoute } from '../context.ts';
+import { inEachRoute, type Mutators, type Probe } from '../mutant.ts';
 import { withHeader, withoutHeader, withPathParameter, withQuery, withRequest } from '../probes.ts';
 
 export const parameterMutators: Mutators = {

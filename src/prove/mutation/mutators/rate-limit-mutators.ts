@@ -1,6 +1,7 @@
-import { type RouteChange, withoutValue, withValue } from '../edits.ts';
+import type { MutationContext } from '../context.ts';
+import { withoutValue, withValue } from '../edits.ts';
 import { overLimit, type TestedLimit, testedLimits, withoutKey } from '../limited-requests.ts';
-import type { Mutant, MutationContext, Mutator, Mutators } from '../mutant.ts';
+import type { Mutant, Mutator, Mutators, RouteChange } from '../mutant.ts';
 
 export const rateLimitMutators: Mutators = {
   'rate-limit-removed': {

@@ -1,8 +1,9 @@
 import { HTTP_METHODS } from '../../../engine/http1/http-methods.ts';
 import type { RouteEntry } from '../../../engine/manifest/manifest.generated.ts';
 import { type Pattern, parsePattern } from '../../../engine/routing/pattern.ts';
-import { inEachRoute, type RouteChange, withItems, withoutValue, withValue } from '../edits.ts';
-import type { Mutant, MutationContext, Mutators, Probe, TestedRoute } from '../mutant.ts';
+import type { MutationContext, TestedRoute } from '../context.ts';
+import { withItems, withoutValue, withValue } from '../edits.ts';
+import { inEachRoute, type Mutant, type Mutators, type Probe, type RouteChange } from '../mutant.ts';
 import { pathOf, withoutBody, withoutToken, withPath, withRequest } from '../probes.ts';
 
 export const routingMutators: Mutators = {

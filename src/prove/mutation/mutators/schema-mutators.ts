@@ -3,8 +3,9 @@ import type { Path } from '../../../engine/problem/finding.ts';
 import { keywordsWith } from '../../../engine/schema/keywords.ts';
 import { isMap, type LocatedSchema, reachableSchemas, schemasWithin } from '../../../engine/schema/schema-walk.ts';
 import { PARAMETER_KINDS, type ParameterKind } from '../../schema-comparison/parameter-texts.ts';
+import type { MutationContext, TestedRoute } from '../context.ts';
 import { withoutValue, withValue } from '../edits.ts';
-import type { MutationContext, Mutators, Probe, TestedRoute } from '../mutant.ts';
+import type { Mutators, Probe } from '../mutant.ts';
 import { withJsonBody } from '../probes.ts';
 import { withParameter } from './parameter-mutators.ts';
 
