@@ -1,4 +1,4 @@
-import { type Locator, toProblems } from '../../engine/problem/problem.ts';
+import { compareByPosition, compareText, type Locator, toProblems } from '../../engine/problem/problem.ts';
 import type { MutationResult } from '../../prove/mutation/run-mutants.ts';
 import type { CoverageSummary } from '../../prove/testing/coverage.ts';
 import type { ReportRow } from '../../report/report.ts';
@@ -74,16 +74,15 @@ export function createMutationReport(
     // The percentage of the visible changes that a case noticed. Rounded down to a tenth, so that 100 means all of them.
     score: total === 0 ? (untested === 0 ? 100 : 0) : Math.floor((1000 * noticed) / total) / 10,
     noticed,
-    unnoticed: unnoticed.map((mutant) => ({ ...locate(mutant), caseText: mutant.caseText })).toSorted(compareByPlace),
+    unnoticed: unnoticed.map((mutant) => ({ ...locate(mutant), caseText: mutant.caseText })).toSorted(compareRows),
     invisible: invisible.map((mutant) => ({ ...locate(mutant), reason: mutant.reason })),
     untested,
     isStopped,
   };
 }
 
-function compareByPlace(a: MutantRow, b: MutantRow): number {
-  if (a.file !== b.file) return a.file < b.file ? -1 : 1;
-  return a.range.line - b.range.line || a.range.column - b.range.column;
+function compareRows(a: MutantRow, b: MutantRow): number {
+  return compareText(a.file, b.file) || compareByPosition(a, b);
 }
 
 /** Formats the unnoticed changes with the case that notices them, then the score. */

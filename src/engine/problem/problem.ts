@@ -106,7 +106,8 @@ function truncateMiddle(message: string): string {
   return `${message.slice(0, MAX_MESSAGE / 2)} … ${message.slice(-MAX_MESSAGE / 2)}`.toWellFormed();
 }
 
-function compareByPosition(a: Problem, b: Problem): number {
+/** Compares rows of one file by their positions, then by their texts. */
+export function compareByPosition(a: ProblemText, b: ProblemText): number {
   return (
     a.range.line - b.range.line ||
     a.range.column - b.range.column ||
@@ -115,7 +116,9 @@ function compareByPosition(a: Problem, b: Problem): number {
   );
 }
 
-function compareText(a: string, b: string): number {
+type ProblemText = Pick<Problem, 'range' | 'rule' | 'message'>;
+
+export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 

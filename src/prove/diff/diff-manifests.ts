@@ -1,4 +1,5 @@
 import { type FindingLocation, SEVERITY_RANKS } from '../../engine/problem/finding.ts';
+import { compareByPosition, compareText } from '../../engine/problem/problem.ts';
 import { COMPARISONS } from './comparisons.ts';
 import type {
   Counterpart,
@@ -87,16 +88,6 @@ function keyOf({ rule, file, range, message }: Difference): string {
 }
 
 function compareDifferences(a: Difference, b: Difference): number {
-  return (
-    SEVERITY_RANKS[b.severity] - SEVERITY_RANKS[a.severity] ||
-    a.range.line - b.range.line ||
-    a.range.column - b.range.column ||
-    compareText(a.rule, b.rule) ||
-    compareText(a.message, b.message) ||
-    compareText(a.file, b.file)
-  );
-}
-
-function compareText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
+  const bySeverity = SEVERITY_RANKS[b.severity] - SEVERITY_RANKS[a.severity];
+  return bySeverity || compareByPosition(a, b) || compareText(a.file, b.file);
 }
