@@ -3,7 +3,7 @@ import { timerMs } from '../../engine/manifest/units.ts';
 import { runMutants } from '../../prove/mutation/run-mutants.ts';
 import { coverageOf, summarizeCoverage } from '../../prove/testing/coverage.ts';
 import { runTestFile, type TestResult } from '../../prove/testing/run-test-file.ts';
-import { showProgress } from '../logs/read-progress.ts';
+import { showProgress } from '../logs/log-inputs.ts';
 import { formatOption, parseFormat, parseLimit, valueOption } from '../parse-arguments.ts';
 import { CommandError, defineVerb, type Options, type OptionValues, type Terminal, UsageError } from '../terminal.ts';
 import { createMutationReport, DEFAULT_MAX_UNCOVERED, formatCoverage, formatScore } from './scores.ts';

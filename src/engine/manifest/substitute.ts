@@ -1,8 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { getOrCreate } from '../get-or-create.ts';
 import { errorAt, type Finding, type Path } from '../problem/finding.ts';
 import { createSecrets, type Secret } from '../problem/redaction.ts';
-import { describeSecretError, mayComeFromFile, unknownSecret } from './secret-file.ts';
-import { type Environment, fileErrorCode } from './source.ts';
+import { sha256 } from './dependencies.ts';
+import { describeFileError, type Environment, fileErrorCode, MAX_SECRET_BYTES } from './source.ts';
 import { isList, type YamlValue } from './yaml-values.ts';
 
 /** `$${` is a literal `${`; `${NAME}` and `${NAME:-default}` are variables, `${file:PATH}` is a secret; any other `${` is an error. */
@@ -131,4 +132,38 @@ const REVEALING = /^(?:pattern|when|parameters|schemas?|requestHeaders|responseH
 /** Positions in lists do not count: a candidate may have other routes. */
 function keyOfReference({ path, template }: Reference): string {
   return JSON.stringify([path.map((step) => (typeof step === 'number' ? 0 : step)), template]);
+}
+
+const ERRORS: Readonly<Record<string, string>> = {
+  ENOENT: 'it does not exist; create it, or correct the path',
+  EFBIG: `it has more than ${MAX_SECRET_BYTES} bytes; name a file that has only the secret`,
+  outside: 'it is not in the folder of secrets; move it there, or name its folder with --secrets-dir',
+  empty: 'it is empty; write the secret into it',
+  'not text': 'it is not UTF-8 text; encode the secret, for example as Base64',
+};
+
+/** Returns why a secret file cannot be read, and what to do, as the end of a message. */
+function describeSecretError(code: string): string {
+  return ERRORS[code] ?? describeFileError(code);
+}
+
+const SECRET_SECTIONS = /^(?:admin|auth|log|stores)$/;
+const SECRET_KEYS = /^(?:token|secret|clientId|clientSecret|username|password)$/;
+
+/** True if the value at a path may come from a file: a secret, a request header, or a part of a Redis URL. */
+function mayComeFromFile(path: Path, template: string): boolean {
+  if (path.at(-3) === 'requestHeaders') return path.at(-2) === 'set';
+  if (path[0] === 'stores' && path.includes('redis') && /^\w+:\/\//.test(template)) return true;
+  return SECRET_SECTIONS.test(String(path[0])) && SECRET_KEYS.test(String(path.at(-1)));
+}
+
+/** A program that serves without reading the files must not accept a token that anybody can compute. */
+const SALT = randomUUID();
+
+/**
+ * Returns the value that stands for a secret where its file is not read: in this process the same for the same file, and valid at each key
+ * that may have one. In a header it is the reference, which test cases can expect.
+ */
+function unknownSecret(path: Path, reference: string): string {
+  return path.includes('requestHeaders') ? reference : sha256(SALT + reference);
 }

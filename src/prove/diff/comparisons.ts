@@ -1,7 +1,6 @@
 import { bodyComparison, sizeLimitComparison } from './comparisons/body-comparisons.ts';
-import { claimComparison } from './comparisons/claim-comparisons.ts';
 import { fileComparison } from './comparisons/file-comparisons.ts';
-import { headerComparison } from './comparisons/header-comparisons.ts';
+import { claimComparison, headerComparison } from './comparisons/header-comparisons.ts';
 import { invariantComparison } from './comparisons/invariant-comparisons.ts';
 import { parameterComparison } from './comparisons/parameter-comparisons.ts';
 import { rateLimitComparison } from './comparisons/rate-limit-comparisons.ts';
