@@ -1,5 +1,6 @@
 import type { RefusalCode } from '../engine/gateway/response/refusal.ts';
 import { REFUSAL_CODES } from '../engine/gateway/telemetry/request-counters.ts';
+import { getOrCreate } from '../engine/get-or-create.ts';
 import { countsBetween, rounded, type TrafficCounts, ZERO_SUMS } from './traffic-counts.ts';
 
 export interface RouteInterval extends TrafficCounts {
@@ -75,8 +76,8 @@ class RouteRing {
   /** The number of the latest interval with requests. */
   latest = 0;
   readonly #slots = new Float32Array(INTERVALS * SLOT_LENGTH);
-  /** The latest groups with refusals, oldest first. */
-  readonly #groups: { readonly number: number; readonly counts: Map<RefusalCode, number> }[] = [];
+  /** The refusals of the latest groups that have some, by the numbers of the groups. */
+  readonly #groups = new Map<number, Map<RefusalCode, number>>();
 
   record(interval: number, counts: TrafficCounts, refusals: ReturnType<typeof newRefusals>): void {
     this.latest = interval;
@@ -84,8 +85,10 @@ class RouteRing {
     this.#slots[start] = interval;
     for (const [index, member] of MEMBERS.entries()) this.#slots[start + 1 + index] = counts[member] ?? 0;
     if (refusals.length === 0) return;
-    const group = this.#groupOf(Math.floor(interval / GROUP_INTERVALS));
+    const group = getOrCreate(this.#groups, Math.floor(interval / GROUP_INTERVALS), () => new Map());
     for (const [code, count] of refusals) group.set(code, (group.get(code) ?? 0) + count);
+    const [oldest = 0] = this.#groups.keys();
+    if (this.#groups.size > GROUPS) this.#groups.delete(oldest);
   }
 
   countsOf(interval: number): TrafficCounts | undefined {
@@ -98,19 +101,10 @@ class RouteRing {
 
   refusalsSince(latestInterval: number): Record<string, number> {
     const first = Math.floor(latestInterval / GROUP_INTERVALS) - GROUPS + 1;
-    const groups = this.#groups.filter(({ number }) => number >= first);
+    const groups = [...this.#groups].filter(([number]) => number >= first);
     const totals = REFUSAL_CODES.map(
-      (code) => [code, groups.reduce((sum, { counts }) => sum + (counts.get(code) ?? 0), 0)] as const,
+      (code) => [code, groups.reduce((sum, [, counts]) => sum + (counts.get(code) ?? 0), 0)] as const,
     );
     return Object.fromEntries(totals.filter(([, count]) => count > 0));
-  }
-
-  #groupOf(number: number): Map<RefusalCode, number> {
-    const last = this.#groups.at(-1);
-    if (last?.number === number) return last.counts;
-    const counts = new Map<RefusalCode, number>();
-    this.#groups.push({ number, counts });
-    if (this.#groups.length > GROUPS) this.#groups.shift();
-    return counts;
   }
 }

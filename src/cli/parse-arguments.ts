@@ -1,7 +1,6 @@
 import { parseArgs } from 'node:util';
 import { didYouMean, suggestion } from '../engine/problem/did-you-mean.ts';
-import type { Arguments, Option, Options } from './terminal.ts';
-import { UsageError } from './terminal.ts';
+import { type Arguments, type Option, type Options, UsageError } from './terminal.ts';
 
 /** Parses arguments as `parseArgs` of Node does. Throws a `UsageError`: the errors of `parseArgs` contain hints for programmers. */
 export function parseArguments(

@@ -16,6 +16,11 @@ export function valueAt(root: unknown, path: readonly (string | number)[]): unkn
   return value;
 }
 
+/** True if a path leads to the value at another path, or into it. */
+export function isWithin(path: readonly (string | number)[], outer: readonly (string | number)[]): boolean {
+  return outer.every((step, index) => String(step) === String(path[index]));
+}
+
 /** Returns the smallest object that has the value at the pointer. */
 export function nestValue(pointer: string, value: unknown): unknown {
   return parsePointer(pointer).reduceRight<unknown>((inner, name) => Object.fromEntries([[name, inner]]), value);

@@ -1,5 +1,4 @@
-import type { Responses } from './api.ts';
-import { fetchJson } from './api.ts';
+import { fetchJson, type Responses } from './api.ts';
 import { type BadgeKind, badge, byId, element, setText } from './element.ts';
 import { duration } from './format.ts';
 import type { ListedRoute } from './route-columns.ts';

@@ -1,5 +1,4 @@
-import type { Responses } from './api.ts';
-import { fetchJson } from './api.ts';
+import { fetchJson, type Responses } from './api.ts';
 import { badge, byId, element, setText } from './element.ts';
 import { integer, quantity } from './format.ts';
 import { yamlLines } from './manifest-lines.ts';

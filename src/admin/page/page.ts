@@ -1,5 +1,4 @@
-import type { Responses } from './api.ts';
-import { ApiError, fetchJson, hasToken, storeToken } from './api.ts';
+import { ApiError, fetchJson, hasToken, type Responses, storeToken } from './api.ts';
 import { CandidateView } from './candidate.ts';
 import { Decisions } from './decisions.ts';
 import { byId, setText } from './element.ts';

@@ -1,5 +1,4 @@
-import type { Responses } from './api.ts';
-import { fetchJson } from './api.ts';
+import { fetchJson, type Responses } from './api.ts';
 import { badge, byId, decisionsHash, decisionsLink, element, factElements, setText } from './element.ts';
 import { exampleHash } from './explain.ts';
 import { duration, integer, NONE, size } from './format.ts';

@@ -3,8 +3,15 @@ import { byId, decisionsHash, element, setText } from './element.ts';
 import { exampleHash } from './explain.ts';
 import { integer, quantity } from './format.ts';
 import { showPaths } from './paths.ts';
-import type { ListedRoute, RecentTraffic, RouteColumn, RouteRow } from './route-columns.ts';
-import { COLUMNS, checksOf, methodsOf } from './route-columns.ts';
+import {
+  COLUMNS,
+  checksOf,
+  type ListedRoute,
+  methodsOf,
+  type RecentTraffic,
+  type RouteColumn,
+  type RouteRow,
+} from './route-columns.ts';
 
 const PAGE_ROWS = 100;
 /** The routes of a page of the tree. */

@@ -1,7 +1,6 @@
 import { isIP } from 'node:net';
 import { getOrCreate } from '../get-or-create.ts';
-import { HostName, type ResolverContext } from './host-name.ts';
-import { LookupCounts } from './lookup-counts.ts';
+import { HostName, LookupCounts, type ResolverContext } from './host-name.ts';
 import type { DnsErrorCode, ResolutionStatus } from './resolution-status.ts';
 import { ResolverFiles } from './resolver-files.ts';
 

@@ -3,8 +3,7 @@ import { isMap } from '../schema/schema-walk.ts';
 import type { Document } from './document.ts';
 import { isIgnoredKey, MERGED_KEYS } from './manifest-keys.ts';
 import { type RouteDefaults, readRouteDefaults } from './route-defaults.ts';
-import type { YamlValue } from './yaml-values.ts';
-import { isList } from './yaml-values.ts';
+import { isList, type YamlValue } from './yaml-values.ts';
 
 /** Equal to the limit of a list in one file. */
 const MAX_ROUTES = 20_000;

@@ -8,8 +8,7 @@ import { HIDDEN } from './hidden-keywords.ts';
 import { CONTENT_MAX_BYTES, NUMBER_FORMATS, REPLACED_KEYWORDS, TEXT_FORMATS } from './own-keywords.ts';
 import { toRe2 } from './pattern/ecma-pattern.ts';
 import { UnsupportedPattern } from './pattern/pattern-parts.ts';
-import type { SchemaRoot } from './schema-walk.ts';
-import { isSchema, reachableSchemas, referencePath, targetsIn } from './schema-walk.ts';
+import { isSchema, reachableSchemas, referencePath, type SchemaRoot, targetsIn } from './schema-walk.ts';
 import { withAddedKeywords } from './with-added-keywords.ts';
 
 /** The keyword `unevaluatedItems: false`. ajv refuses every list of two items if a branch has evaluated all of them. */

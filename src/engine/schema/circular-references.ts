@@ -1,7 +1,6 @@
 import { formatPointer, valueAt } from '../json-pointer.ts';
 import { errorAt, type Finding, type Path } from '../problem/finding.ts';
-import type { SchemaRoot } from './schema-walk.ts';
-import { type InPlaceSchema, inPlaceSchemasOf, schemasWithin } from './schema-walk.ts';
+import { type InPlaceSchema, inPlaceSchemasOf, type SchemaRoot, schemasWithin } from './schema-walk.ts';
 
 const RULE = 'body-schema';
 /** Each reference takes space on the stack while a value is validated. */

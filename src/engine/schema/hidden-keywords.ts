@@ -1,8 +1,7 @@
 import type { Path } from '../problem/finding.ts';
 import type { Secrets } from '../problem/redaction.ts';
 import { INTERNAL_KEYWORDS } from './keywords.ts';
-import type { SchemaRoot } from './schema-walk.ts';
-import { isDataKeyword, mapSchemas } from './schema-walk.ts';
+import { isDataKeyword, mapSchemas, type SchemaRoot } from './schema-walk.ts';
 
 /**
  * A keyword that lists the keywords of its schema whose values came from the environment. It validates nothing. Clients

@@ -1,4 +1,4 @@
-import { formatPointer, valueAt } from '../json-pointer.ts';
+import { formatPointer, isWithin, valueAt } from '../json-pointer.ts';
 import type { Manifest } from '../manifest/manifest.generated.ts';
 import type { Environment } from '../manifest/source.ts';
 import { runToEnd, type SlicedWork } from '../plan/sliced-work.ts';
@@ -157,7 +157,10 @@ function checkShared(root: SchemaRoot, paths: readonly Path[]) {
   for (const path of paths) {
     const pointer = formatPointer(path);
     const schemas = schemasWithin(valueAt(root, path), path);
-    const own = [...findingsIn(root, schemas), ...circular.filter(({ location }) => isWithin(location, path))];
+    const own = [
+      ...findingsIn(root, schemas),
+      ...circular.filter(({ location }) => 'path' in location && isWithin(location.path, path)),
+    ];
     findings.set(pointer, own);
     // The check of the manifest, or of its files, has reported a value that is no schema.
     if (own.length > 0 || !isSchema(valueAt(root, path))) invalid.add(pointer);
@@ -177,8 +180,4 @@ function findingsIn(root: SchemaRoot, schemas: readonly LocatedSchema[]): readon
 /** Returns the pointers of the shared schemas that schemas refer to. A target in a file stands for itself. */
 function sharedTargets(schemas: readonly LocatedSchema[]): string[] {
   return targetsIn(schemas).map((target) => formatPointer(target[0] === 'schemas' ? target.slice(0, 2) : target));
-}
-
-function isWithin(location: Finding['location'], outer: Path): boolean {
-  return 'path' in location && outer.every((step, index) => step === location.path[index]);
 }

@@ -4,8 +4,15 @@ import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding
 import { patternError } from './ajv-validator.ts';
 import { type FormError, formErrors } from './keyword-form.ts';
 import { formOf, KNOWN_KEYWORDS } from './keywords.ts';
-import type { SchemaRoot } from './schema-walk.ts';
-import { isMap, isSchema, type LocatedSchema, leadsToSchema, referencePath, schemasInPlace } from './schema-walk.ts';
+import {
+  isMap,
+  isSchema,
+  type LocatedSchema,
+  leadsToSchema,
+  referencePath,
+  type SchemaRoot,
+  schemasInPlace,
+} from './schema-walk.ts';
 
 const RULE = 'body-schema';
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema';

@@ -3,8 +3,7 @@ import { getOrCreate } from '../get-or-create.ts';
 import { formatPointer, valueAt } from '../json-pointer.ts';
 import { errorAt, type Finding, type Path } from '../problem/finding.ts';
 import { keywordsWith } from './keywords.ts';
-import type { SchemaRoot } from './schema-walk.ts';
-import { inPlaceSchemasOf, isMap, type LocatedSchema, targetsIn } from './schema-walk.ts';
+import { inPlaceSchemasOf, isMap, type LocatedSchema, type SchemaRoot, targetsIn } from './schema-walk.ts';
 
 const MESSAGE =
   'two branches of this recursion may validate the same member, so each level multiplies the work; write the recursion once, outside of the branches';

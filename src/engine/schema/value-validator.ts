@@ -7,8 +7,7 @@ import { createAjvCompiler } from './ajv-validator.ts';
 import { charge } from './cost-budget.ts';
 import { currentValidation, type InexactNumbers, ROOT_HOLDER } from './exact-numbers.ts';
 import { hiddenKeywordsOf } from './hidden-keywords.ts';
-import type { SchemaRoot } from './schema-walk.ts';
-import { reachableSchemas } from './schema-walk.ts';
+import { reachableSchemas, type SchemaRoot } from './schema-walk.ts';
 import { UNLIMITED } from './with-added-keywords.ts';
 
 const MAX_VIOLATIONS = 20;

@@ -2,8 +2,7 @@ import { valueAt } from '../json-pointer.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding.ts';
 import { validatedType } from '../schema/keywords.ts';
 import { NUMBER_FORMATS } from '../schema/own-keywords.ts';
-import type { SchemaRoot } from '../schema/schema-walk.ts';
-import { inPlaceSchemasOf, isMap, type LocatedSchema, schemasInPlace } from '../schema/schema-walk.ts';
+import { inPlaceSchemasOf, isMap, type LocatedSchema, type SchemaRoot, schemasInPlace } from '../schema/schema-walk.ts';
 import type { ParameterValidator } from './request-rules.ts';
 
 const RULE = 'parameters';

@@ -1,8 +1,7 @@
 import { parentPort } from 'node:worker_threads';
 import { getOrCreate } from '../get-or-create.ts';
 import { readPattern } from '../routing/pattern.ts';
-import type { SchemaRoot } from '../schema/schema-walk.ts';
-import { typesAt } from '../schema/schema-walk.ts';
+import { type SchemaRoot, typesAt } from '../schema/schema-walk.ts';
 import { createSchemaValidators } from '../schema/value-validator.ts';
 import { findTokens } from '../tokens/find-tokens.ts';
 import { compileParameters } from './parameters.ts';

@@ -1,7 +1,7 @@
 import { upgrade } from '@scalar/openapi-upgrader';
 import { applyEdits } from '../../check/lint/fix-text.ts';
 import { HTTP_METHODS } from '../../engine/http1/http-methods.ts';
-import { valueAt } from '../../engine/json-pointer.ts';
+import { isWithin, valueAt } from '../../engine/json-pointer.ts';
 import { type Document, parse } from '../../engine/manifest/document.ts';
 import type { Source } from '../../engine/manifest/source.ts';
 import type { Finding, Path, Range } from '../../engine/problem/finding.ts';
@@ -148,9 +148,7 @@ function locateIn(document: Document, path: Path, at: 'key' | 'value'): Range {
 }
 
 function originalsOf(path: Path): Path[] {
-  return MOVED.flatMap(([from, to]) =>
-    from.every((step, index) => step === path[index]) ? [[...to, ...path.slice(from.length)]] : [],
-  );
+  return MOVED.flatMap(([from, to]) => (isWithin(path, from) ? [[...to, ...path.slice(from.length)]] : []));
 }
 
 type Members = Record<string, unknown>;

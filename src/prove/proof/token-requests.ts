@@ -1,3 +1,4 @@
+import { isWithin } from '../../engine/json-pointer.ts';
 import type { Jwt } from '../../engine/manifest/manifest.generated.ts';
 import { durationMs } from '../../engine/manifest/units.ts';
 import type { Path } from '../../engine/problem/finding.ts';
@@ -18,9 +19,7 @@ const MAX_PAIRS = 20;
 /** Returns requests whose tokens are valid for a method of one manifest. @param path that of a value of the method */
 export function tokenRequests(path: Path, sides: DiffContext): readonly DiffRequest[] {
   return pairMethods(sides).flatMap(({ old, next }) => {
-    const isAbout = [old, next].some((method) =>
-      [method.path, method.rolePath].some((start) => startsWith(path, start)),
-    );
+    const isAbout = [old, next].some((method) => [method.path, method.rolePath].some((start) => isWithin(path, start)));
     if (!isAbout || old.name !== next.name) return [];
     const pairs = matchedRoutes(sides).filter(({ from, to }) => isChecked(old, from) && isChecked(next, to));
     const requests = pairs.take(MAX_PAIRS).map((pair) => forwardedWitness(pair)?.request);
@@ -30,10 +29,6 @@ export function tokenRequests(path: Path, sides: DiffContext): readonly DiffRequ
     const tokens = [...tokensOf(next, old, path, role, sides.next), ...tokensOf(old, next, path, role, sides.old)];
     return tokens.map((token) => ({ ...request, ...(next.issuer !== undefined && { issuer: next.issuer }), token }));
   });
-}
-
-function startsWith(path: Path, start: Path): boolean {
-  return start.every((step, index) => step === path[index]);
 }
 
 function isChecked(method: DiffMethod, { route, entry, side }: DiffRoute): boolean {

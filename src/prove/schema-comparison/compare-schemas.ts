@@ -1,8 +1,7 @@
 import { valueAt } from '../../engine/json-pointer.ts';
 import type { Path } from '../../engine/problem/finding.ts';
 import { charge, withinBudget } from '../../engine/schema/cost-budget.ts';
-import type { SchemaRoot } from '../../engine/schema/schema-walk.ts';
-import { isMap } from '../../engine/schema/schema-walk.ts';
+import { isMap, type SchemaRoot } from '../../engine/schema/schema-walk.ts';
 import { jsonTypeOf, sizeOf } from './json-value.ts';
 import { normalizeSchema } from './normal-form.ts';
 import { findValues, searchValues } from './schema-solver.ts';

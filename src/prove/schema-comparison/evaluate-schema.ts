@@ -11,8 +11,7 @@ import {
   TEXT_FORMATS,
   UNIQUE_ITEMS,
 } from '../../engine/schema/own-keywords.ts';
-import type { SchemaRoot } from '../../engine/schema/schema-walk.ts';
-import { isMap, referencePath } from '../../engine/schema/schema-walk.ts';
+import { isMap, referencePath, type SchemaRoot } from '../../engine/schema/schema-walk.ts';
 import { hasType, toList, toMap } from './json-value.ts';
 import { matchesPattern } from './pattern-automaton.ts';
 

@@ -1,7 +1,6 @@
 import { valueAt } from '../../engine/json-pointer.ts';
 import type { Path } from '../../engine/problem/finding.ts';
-import type { SchemaRoot } from '../../engine/schema/schema-walk.ts';
-import { typesAt } from '../../engine/schema/schema-walk.ts';
+import { type SchemaRoot, typesAt } from '../../engine/schema/schema-walk.ts';
 import { type SchemaLocation, termOf } from './compare-schemas.ts';
 import { normalizeSchema } from './normal-form.ts';
 import { findValues } from './schema-solver.ts';

@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import { getOrCreate } from '../../engine/get-or-create.ts';
 import { valueAt } from '../../engine/json-pointer.ts';
 import type { Path } from '../../engine/problem/finding.ts';
-import type { SchemaRoot } from '../../engine/schema/schema-walk.ts';
-import { schemasWithin } from '../../engine/schema/schema-walk.ts';
+import { type SchemaRoot, schemasWithin } from '../../engine/schema/schema-walk.ts';
 import { targetOf } from './evaluate-schema.ts';
 
 /** Returns a text that is equal for schemas written alike, with all that they refer to. Most routes of two manifests have such schemas. */

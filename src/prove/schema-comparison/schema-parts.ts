@@ -1,6 +1,5 @@
 import { validatedType } from '../../engine/schema/keywords.ts';
-import type { SchemaRoot } from '../../engine/schema/schema-walk.ts';
-import { isMap } from '../../engine/schema/schema-walk.ts';
+import { isMap, type SchemaRoot } from '../../engine/schema/schema-walk.ts';
 import { itemSchema, memberSchemas } from './evaluate-schema.ts';
 import { type JsonType, toList, toMap } from './json-value.ts';
 import { matchesPattern } from './pattern-automaton.ts';

@@ -1,7 +1,6 @@
 import { getOrCreate } from '../../engine/get-or-create.ts';
 import { canonicalJson, charge, withinBudget } from '../../engine/schema/cost-budget.ts';
-import type { SchemaRoot } from '../../engine/schema/schema-walk.ts';
-import { isMap } from '../../engine/schema/schema-walk.ts';
+import { isMap, type SchemaRoot } from '../../engine/schema/schema-walk.ts';
 import { arraySolutions } from './array-solutions.ts';
 import { type BranchSearchContext, branchesOf, type Choice } from './branch-search.ts';
 import { countParts, type JsonType, jsonTypeOf, toList } from './json-value.ts';

@@ -1,4 +1,4 @@
-import { valueAt } from '../../../engine/json-pointer.ts';
+import { isWithin, valueAt } from '../../../engine/json-pointer.ts';
 import type { Path } from '../../../engine/problem/finding.ts';
 import { keywordsWith } from '../../../engine/schema/keywords.ts';
 import { isMap, type LocatedSchema, reachableSchemas, schemasWithin } from '../../../engine/schema/schema-walk.ts';
@@ -107,11 +107,7 @@ const CONDITIONS = new Set(keywordsWith({ isCondition: true }));
 /** True if the schema at a path is the target, or refers to it. */
 function isReachable(root: unknown, path: Path, target: Path): boolean {
   const reached = reachableSchemas(root, path, Number.POSITIVE_INFINITY);
-  return reached.some(({ at }) => isInside(at, target) || isInside(target, at));
-}
-
-function isInside(path: Path, outer: Path): boolean {
-  return outer.every((step, index) => String(step) === String(path[index]));
+  return reached.some(({ at }) => isWithin(at, target) || isWithin(target, at));
 }
 
 type Schema = Readonly<Record<string, unknown>>;
