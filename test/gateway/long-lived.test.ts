@@ -22,14 +22,18 @@ let upstreamSocket: Socket;
 /** The bytes that the upstream received after the handshake. */
 let received: Buffer;
 let isEnded: boolean;
+/** Called before the upstream responds to a handshake. */
+let onHandshake: () => void;
 
 beforeEach(async () => {
   issuer = await startIssuer();
   received = Buffer.alloc(0);
   isEnded = false;
+  onHandshake = () => undefined;
   upstream = await startRawUpstream((socket) => {
     socket.once('data', (head: Buffer) => {
       upstreamSocket = socket;
+      onHandshake();
       const key = /Sec-WebSocket-Key: (\S+)/.exec(head.toString())?.[1];
       const accept = createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64');
       const lines = ['HTTP/1.1 101 Switching Protocols', 'Upgrade: websocket', 'Connection: Upgrade'];
@@ -156,6 +160,12 @@ describe('a WebSocket during a reload', () => {
     await expectClosed(wire, 1008);
   });
 
+  it('is closed with 1008 when its route became protected during the handshake', async () => {
+    onHandshake = () => gateway.swap(textOf(SOCKET.replace('public', 'protected')));
+    gateway = await startGateway(textOf(SOCKET));
+    await expectClosed(await openTunnel(), 1008);
+  });
+
   it('is closed once if the gateway stops during the close', async () => {
     gateway = await startGateway(textOf(SOCKET));
     const wire = await openTunnel();
@@ -279,6 +289,21 @@ describe('a response during a reload', () => {
     await closed;
     await late.close();
     expect(gateway.lines.map(({ status, aborted }) => [status, aborted])).toEqual([[200, undefined]]);
+  });
+
+  it('that becomes an event stream after its route was removed ends cleanly', async () => {
+    const late = await startUpstream((_request, response) => {
+      gateway.swap(textOf(OTHER, '0ms', late.url));
+      response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+      response.write('data: 1\n\n');
+    });
+    gateway = await startGateway(textOf(STREAM, '0ms', late.url));
+    const wire = await Wire.open(gateway.port);
+    wire.write(keepAliveHead('GET /stream HTTP/1.1'));
+    const got = await wire.response();
+    expect([got.status, got.isComplete]).toEqual([200, true]);
+    wire.end();
+    await late.close();
   });
 
   it('that is a download ends under the plan that it began with', async () => {

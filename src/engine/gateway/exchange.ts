@@ -214,6 +214,8 @@ export class Exchange extends PlannedRequest implements ResponseOwner {
     this.isLongLived = true;
     this.#observe();
     this.#server.longLived.add(this, end);
+    // A reload during the request could not end it.
+    if (this.#server.plan !== this.plan) this.#server.longLived.revalidate(this.#server.plan);
   }
 
   /** Begins the observer's copy of the body, once. */
