@@ -1,7 +1,9 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { connect as connectTls } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
 import { load } from '../../src/engine/load.ts';
+import { createPair } from '../support/certificate.ts';
 import { startCli } from '../support/cli.ts';
 import { forkGateway } from '../support/forked.ts';
 import { manifest, PUBLIC_ALL, startGateway, type TestGateway, worldOf } from '../support/gateway.ts';
@@ -245,6 +247,24 @@ describe('a client that holds all connections', () => {
     expect(told[0]).toMatchObject({ holder: '127.0.0.2', held: 6, msg: 'connections over the limit were closed' });
     for (const wire of wires) expect((await wire.write(request).response()).status).toBe(200);
     for (const wire of [...held, ...wires]) wire.end();
+  });
+
+  it('loses ones in a TLS handshake that it does not begin', async () => {
+    const { certificate, key } = createPair();
+    const server = '{ tls: { certificate: ./tls.crt, key: ./tls.key }, limits: { connections: 3 } }';
+    const text = manifest(PUBLIC_ALL, { up: (await start('{}')).upstream.url, server });
+    const { port, close, told } = await startGateway(text, {}, { './tls.crt': certificate, './tls.key': key });
+    cleanups.push(close);
+    const held = await Promise.all(Array.from({ length: 3 }, () => openFrom('127.0.0.2', port)));
+    for (const address of ['127.0.0.3', '127.0.0.4']) {
+      const socket = connectTls({ port, host: '127.0.0.1', localAddress: address, rejectUnauthorized: false });
+      const wire = new Wire(socket).write(request);
+      expect((await wire.response()).status).toBe(200);
+      wire.end();
+    }
+    expect(held.some(({ isClosed }) => isClosed)).toBe(true);
+    expect(told[0]).toMatchObject({ holder: '127.0.0.2', held: 3 });
+    for (const wire of held) wire.end();
   });
 
   it('loses idle ones in both of two workers, and gets no more itself', async () => {

@@ -3,14 +3,14 @@ import { type Log, ThrottledWarning } from '../../log/log.ts';
 import type { ServerSettings } from '../../settings/server.ts';
 import type { WorkerCounter } from '../../shared-memory/buffer-parts.ts';
 import { clientKey } from '../fairness/client-key.ts';
-import type { ClientRegistry, ClientServer } from './client-server.ts';
-import { type GatewayConnection, peerAddress, UNIX_PEER } from './gateway-connection.ts';
+import type { ClientRegistry, ClientServer, HeldConnection } from './client-server.ts';
+import { peerAddress, UNIX_PEER } from './gateway-connection.ts';
 
 /** The most connections over the limit at one moment, until the system has closed those that the limit ends. */
 const MAX_OVER = 64;
 
 /** The connections of one client in this worker. */
-type Held = ReadonlySet<GatewayConnection>;
+type Held = ReadonlySet<HeldConnection>;
 
 /**
  * Limits the client connections of all workers together. Beyond the limit, a new connection replaces an idle one of the peer that
@@ -50,8 +50,10 @@ export class ClientLimit {
     server.on('connection', (socket: Socket) => {
       if (this.#connections.total - this.#closing <= this.limit) return;
       const isTrusted = trustedProxies();
-      const isProxy = ([first]: Held) =>
-        first?.peer === UNIX_PEER || (isTrusted !== undefined && first?.isTrustedProxy(isTrusted) === true);
+      const isProxy = ([first]: Held) => {
+        const peer = first?.peer;
+        return peer === UNIX_PEER || (peer !== undefined && isTrusted?.(peer) === true);
+      };
       // The other listeners prepare the connection first.
       this.#closing += 1;
       const client = clientKey(peerAddress(socket, server) ?? '');
@@ -81,7 +83,7 @@ export class ClientLimit {
   }
 
   /** Prefers an idle connection of the largest holder. A client with more than half of the connections loses a busy one too. */
-  #findVictim(largest: Held, rivals: readonly Held[], isProxy: (held: Held) => boolean): GatewayConnection | undefined {
+  #findVictim(largest: Held, rivals: readonly Held[], isProxy: (held: Held) => boolean): HeldConnection | undefined {
     for (const held of [largest, ...rivals])
       for (const connection of held) if (connection.isReplaceable) return connection;
     if (isProxy(largest) || largest.size * 2 <= this.#connections.own) return undefined;

@@ -6,7 +6,8 @@ import type { ClientSocket, RequestHandler } from '../../http1/request-reader.ts
 import type { ServerSettings } from '../../settings/server.ts';
 import type { ServerTls } from '../../settings/tls.ts';
 import type { WorkerCounter } from '../../shared-memory/buffer-parts.ts';
-import { GatewayConnection } from './gateway-connection.ts';
+import { clientKey } from '../fairness/client-key.ts';
+import { GatewayConnection, peerAddress } from './gateway-connection.ts';
 
 /** Loads the TLS library only for plans with a certificate: it takes 6 MB. */
 const require = createRequire(import.meta.url);
@@ -42,11 +43,14 @@ export function activateServerSettings(server: ClientServer, settings: ServerSet
     server.setSecureContext(tlsOptions(settings.tls));
 }
 
+/** A connection that counts for its peer, and that the limit of connections may close. */
+export type HeldConnection = Pick<GatewayConnection, 'peer' | 'isReplaceable' | 'isClosing' | 'evict'>;
+
 /** The open client connections. */
 export class ClientRegistry {
   readonly connections = new Set<GatewayConnection>();
-  /** The connections by the fairness key of their peer. */
-  readonly holders = new Map<string, Set<GatewayConnection>>();
+  /** The connections by the fairness key of their peer, including those in a TLS handshake. */
+  readonly holders = new Map<string, Set<HeldConnection>>();
   /** The TCP sockets, including those in a TLS handshake and those of tunnels. */
   readonly sockets = new Set<ClientSocket>();
   readonly #handler: RequestHandler<GatewayConnection>;
@@ -65,21 +69,24 @@ export class ClientRegistry {
       return;
     }
     /** Node tells no TCP socket of a TLS socket, but both have the same addresses. */
-    const carriers = new Map<string, Socket>();
+    const carriers = new Map<string, Handshake>();
     server.on('connection', (socket) => {
       const key = addressesOf(socket);
-      carriers.set(key, socket);
+      const handshake = new Handshake(socket);
+      carriers.set(key, handshake);
       socket.on('close', () => {
         // Another connection may have the same addresses already.
-        if (carriers.get(key) === socket) carriers.delete(key);
+        if (carriers.get(key) === handshake) carriers.delete(key);
       });
       this.#track(socket);
+      handshake.release = this.#hold(handshake, socket);
     });
     server.on('secureConnection', (socket) => {
       const carrier = carriers.get(addressesOf(socket));
+      carrier?.release();
       // A connection that has just been reset has no addresses.
       if (carrier === undefined) socket.destroy();
-      else this.#serve(socket, carrier);
+      else this.#serve(socket, carrier.socket);
     });
     server.on('tlsClientError', onTlsError);
   }
@@ -105,15 +112,46 @@ export class ClientRegistry {
 
   #serve(socket: ClientSocket, carrier: CarrierSocket, server?: Server): void {
     const connection = new GatewayConnection(socket, carrier, this.#handler, server);
-    const { client } = connection;
-    const held = this.holders.get(client) ?? new Set();
     this.connections.add(connection);
+    socket.on('close', () => this.connections.delete(connection));
+    this.#hold(connection, socket);
+  }
+
+  /** Counts a connection for its peer until its socket closes. Returns a function that ends this earlier. */
+  #hold(connection: HeldConnection, socket: ClientSocket): () => void {
+    const client = clientKey(connection.peer ?? '');
+    const held = this.holders.get(client) ?? new Set();
     this.holders.set(client, held.add(connection));
-    socket.on('close', () => {
-      this.connections.delete(connection);
+    const release = () => {
       held.delete(connection);
-      if (held.size === 0) this.holders.delete(client);
-    });
+      if (held.size === 0 && this.holders.get(client) === held) this.holders.delete(client);
+    };
+    socket.on('close', release);
+    return release;
+  }
+}
+
+/** A TCP connection in its TLS handshake. It has no request, so another connection may replace it. */
+class Handshake implements HeldConnection {
+  readonly socket: Socket;
+  readonly peer: string | undefined;
+  release = () => {};
+
+  constructor(socket: Socket) {
+    this.socket = socket;
+    this.peer = peerAddress(socket);
+  }
+
+  get isClosing(): boolean {
+    return this.socket.destroyed;
+  }
+
+  get isReplaceable(): boolean {
+    return !this.isClosing;
+  }
+
+  evict(onClose: () => void): void {
+    this.socket.once('close', onClose).destroy();
   }
 }
 
