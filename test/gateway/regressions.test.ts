@@ -1,5 +1,6 @@
 /** Regression tests: each case once hung the process, ended it or bypassed a check. */
 import { once } from 'node:events';
+import type { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { load } from '../../src/engine/load.ts';
 import { manifest, PUBLIC_ALL, startGateway, worldOf } from '../support/gateway.ts';
@@ -34,13 +35,14 @@ describe('a HEAD request that is refused before its body arrives', () => {
 });
 
 describe('a client that disconnects', () => {
+  const handshake = [
+    'Connection: Upgrade',
+    'Upgrade: websocket',
+    'Sec-WebSocket-Version: 13',
+    'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+  ];
+
   it('with a reset during a handshake or a tunnel does not end the process', async () => {
-    const handshake = [
-      'Connection: Upgrade',
-      'Upgrade: websocket',
-      'Sec-WebSocket-Version: 13',
-      'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
-    ];
     for (let round = 0; round < 3; round += 1) {
       const socket = await openSocket(site.port);
       socket.write(keepAliveHead('GET /open HTTP/1.1', ...handshake));
@@ -49,6 +51,23 @@ describe('a client that disconnects', () => {
       await once(socket, 'close');
     }
     expect((await site.get('/items/a')).status).toBe(200);
+  });
+
+  it('with a reset as the upstream accepts its handshake causes no upstream error', async () => {
+    let client: Socket | undefined;
+    const upstream = await startWireUpstream(() => {
+      // The gateway reads both in one turn of its event loop.
+      client?.resetAndDestroy();
+      return 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n';
+    });
+    const gateway = await startGateway(manifest(ROUTES, { up: upstream.url }));
+    client = await openSocket(gateway.port);
+    client.write(keepAliveHead('GET /open HTTP/1.1', ...handshake));
+    await eventually('the request is logged', () => gateway.lines.length > 0);
+    expect(gateway.lines[0]).toMatchObject({ aborted: true });
+    expect(gateway.lines[0]).not.toHaveProperty('refusal');
+    await gateway.close();
+    await upstream.close();
   });
 
   it('while the gateway verifies its token has its request dropped', async () => {

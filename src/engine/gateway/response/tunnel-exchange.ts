@@ -4,6 +4,7 @@ import { getHeader, type RawHeaders } from '../../http1/raw-headers.ts';
 import type { ResponseHead } from '../../http1/upstream-request.ts';
 import type { EndReason } from '../server/long-lived-exchanges.ts';
 import { applyHeaderRules, withoutHopHeaders } from '../upstream/proxy-headers.ts';
+import { ClientDisconnected } from '../upstream/upstream-error.ts';
 import { Refusal } from './refusal.ts';
 import { refuse } from './refuse.ts';
 import { StreamedExchange } from './streamed-exchange.ts';
@@ -30,7 +31,9 @@ export class TunnelExchange extends StreamedExchange {
     const { exchange } = this;
     const { connection } = exchange;
     const { socket } = connection;
-    if (getHeader(headers, 'upgrade')?.toLowerCase() !== 'websocket' || socket.destroyed) {
+    // It ends the exchange a moment later.
+    if (socket.destroyed) throw new ClientDisconnected();
+    if (getHeader(headers, 'upgrade')?.toLowerCase() !== 'websocket') {
       upstream.destroy();
       refuse(exchange, new Refusal('upstream_error', { reason: 'upgrade_protocol_mismatch' }));
       return;
