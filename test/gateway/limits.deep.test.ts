@@ -11,7 +11,7 @@ import { pause } from '../support/pause.ts';
 import { endOf, head, keepAliveHead, openSocket, sendRequest, Wire } from '../support/raw.ts';
 import { eventually } from '../support/site.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { startUpstream, startUpstreamServer, type Upstream } from '../support/upstream.ts';
+import { startUpstream, startUpstreamServer, startWireUpstream, type Upstream } from '../support/upstream.ts';
 
 const cleanups: (() => Promise<void>)[] = [];
 
@@ -257,14 +257,37 @@ describe('a client that holds all connections', () => {
     cleanups.push(close);
     const held = await Promise.all(Array.from({ length: 3 }, () => openFrom('127.0.0.2', port)));
     for (const address of ['127.0.0.3', '127.0.0.4']) {
-      const socket = connectTls({ port, host: '127.0.0.1', localAddress: address, rejectUnauthorized: false });
-      const wire = new Wire(socket).write(request);
+      const socket = connect({ port, host: '127.0.0.1', localAddress: address });
+      const wire = new Wire(connectTls({ socket, rejectUnauthorized: false })).write(request);
       expect((await wire.response()).status).toBe(200);
       wire.end();
     }
     expect(held.some(({ isClosed }) => isClosed)).toBe(true);
     expect(told[0]).toMatchObject({ holder: '127.0.0.2', held: 3 });
     for (const wire of held) wire.end();
+  });
+
+  it('loses a WebSocket if it has no idle ones and more than half of all', async () => {
+    const upgraded = 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n';
+    const plain = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n';
+    const upstream = await startWireUpstream(({ line }) => (line.includes('/socket') ? upgraded : plain));
+    const routes = PUBLIC_ALL.replace('public', 'public, websocket: true');
+    const server = '{ limits: { connections: 3 } }';
+    const { port, close } = await startGateway(manifest(routes, { up: upstream.url, server }));
+    cleanups.push(upstream.close, close);
+    const handshake = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13'];
+    const key = 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==';
+    const held: Wire[] = [];
+    for (let count = 0; count < 3; count += 1) {
+      const wire = await openFrom('127.0.0.2', port);
+      wire.write(keepAliveHead('GET /socket HTTP/1.1', ...handshake, key));
+      expect((await wire.message()).status).toBe(101);
+      held.push(wire);
+    }
+    const wire = await openFrom('127.0.0.3', port);
+    expect((await wire.write(request).response()).status).toBe(200);
+    await eventually('room is made', () => held.filter(({ isClosed }) => isClosed).length === 1);
+    for (const open of [...held, wire]) open.end();
   });
 
   it('loses idle ones in both of two workers, and gets no more itself', async () => {

@@ -55,6 +55,11 @@ export abstract class ClientConnection extends RequestReader {
     return !this.isClosing && (this.isUnused || this.isIdle);
   }
 
+  /** True if the connection can be closed to make room for another one, whatever it does now. */
+  get isEvictable(): boolean {
+    return !this.socket.destroyed && (!this.isClosing || this.#isTunnel);
+  }
+
   /** True until the first byte arrives: browsers open connections in advance. */
   get isUnused(): boolean {
     return this.readBytes === 0;

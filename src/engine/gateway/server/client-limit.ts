@@ -87,7 +87,7 @@ export class ClientLimit {
     for (const held of [largest, ...rivals])
       for (const connection of held) if (connection.isReplaceable) return connection;
     if (isProxy(largest) || largest.size * 2 <= this.#connections.own) return undefined;
-    return [...largest].find(({ isClosing }) => !isClosing);
+    return [...largest].find(({ isEvictable }) => isEvictable);
   }
 
   #count(held: Held | undefined): void {

@@ -44,7 +44,7 @@ export function activateServerSettings(server: ClientServer, settings: ServerSet
 }
 
 /** A connection that counts for its peer, and that the limit of connections may close. */
-export type HeldConnection = Pick<GatewayConnection, 'peer' | 'isReplaceable' | 'isClosing' | 'evict'>;
+export type HeldConnection = Pick<GatewayConnection, 'peer' | 'isReplaceable' | 'isEvictable' | 'evict'>;
 
 /** The open client connections. */
 export class ClientRegistry {
@@ -142,12 +142,12 @@ class Handshake implements HeldConnection {
     this.peer = peerAddress(socket);
   }
 
-  get isClosing(): boolean {
-    return this.socket.destroyed;
+  get isEvictable(): boolean {
+    return !this.socket.destroyed;
   }
 
   get isReplaceable(): boolean {
-    return !this.isClosing;
+    return this.isEvictable;
   }
 
   evict(onClose: () => void): void {
