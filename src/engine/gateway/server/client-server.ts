@@ -69,17 +69,16 @@ export class ClientRegistry {
       return;
     }
     /** Node tells no TCP socket of a TLS socket, but both have the same addresses. */
-    const carriers = new Map<string, Handshake>();
+    const carriers = new Map<string, { readonly socket: Socket; readonly release: () => void }>();
     server.on('connection', (socket) => {
       const key = addressesOf(socket);
-      const handshake = new Handshake(socket);
-      carriers.set(key, handshake);
+      const carrier = { socket, release: this.#hold(handshakeOn(socket), socket) };
+      carriers.set(key, carrier);
       socket.on('close', () => {
         // Another connection may have the same addresses already.
-        if (carriers.get(key) === handshake) carriers.delete(key);
+        if (carriers.get(key) === carrier) carriers.delete(key);
       });
       this.#track(socket);
-      handshake.release = this.#hold(handshake, socket);
     });
     server.on('secureConnection', (socket) => {
       const carrier = carriers.get(addressesOf(socket));
@@ -131,28 +130,18 @@ export class ClientRegistry {
   }
 }
 
-/** A TCP connection in its TLS handshake. It has no request, so another connection may replace it. */
-class Handshake implements HeldConnection {
-  readonly socket: Socket;
-  readonly peer: string | undefined;
-  release = () => {};
-
-  constructor(socket: Socket) {
-    this.socket = socket;
-    this.peer = peerAddress(socket);
-  }
-
-  get isEvictable(): boolean {
-    return !this.socket.destroyed;
-  }
-
-  get isReplaceable(): boolean {
-    return this.isEvictable;
-  }
-
-  evict(onClose: () => void): void {
-    this.socket.once('close', onClose).destroy();
-  }
+/** Returns a TCP connection in its TLS handshake. It has no request, so another connection may replace it. */
+function handshakeOn(socket: Socket): HeldConnection {
+  return {
+    peer: peerAddress(socket),
+    get isReplaceable() {
+      return !socket.destroyed;
+    },
+    get isEvictable() {
+      return !socket.destroyed;
+    },
+    evict: (onClose) => void socket.once('close', onClose).destroy(),
+  };
 }
 
 function addressesOf({ localAddress, remoteAddress, remotePort }: Socket): string {
