@@ -1,3 +1,4 @@
+import { constants } from 'node:crypto';
 import * as http from 'node:http';
 import type * as https from 'node:https';
 import { createRequire } from 'node:module';
@@ -104,6 +105,7 @@ function createServer({ tls }: AdminListener): http.Server | https.Server {
     ...pem,
     ...clientAuth,
     minVersion: 'TLSv1.2',
+    secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
     handshakeTimeout: REQUEST_TIMEOUT_MS,
   });
 }

@@ -59,6 +59,16 @@ async function secure(options: ConnectionOptions = {}, { port } = gateway): Prom
 const open = async (options: ConnectionOptions = {}) => new Wire(await secure(options));
 
 describe('a TLS handshake', () => {
+  it('is not repeated on an open connection', async () => {
+    const socket = await secure({ maxVersion: 'TLSv1.2' });
+    const result = await new Promise((resolve) => {
+      socket.once('error', resolve);
+      socket.renegotiate({}, resolve);
+    });
+    expect(result).toMatchObject({ code: 'ERR_SSL_NO_RENEGOTIATION' });
+    socket.destroy();
+  });
+
   it.each(['TLSv1.2', 'TLSv1.3'] as const)(
     'with %s serves HTTP/1.1 and reports https to the upstream',
     async (version) => {
