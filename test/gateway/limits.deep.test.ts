@@ -180,6 +180,17 @@ describe('an idle connection', () => {
     other.end();
   });
 
+  it('is idle with an empty line behind its request, which some clients send', async () => {
+    const { port } = await start('{ timeouts: { headers: 1s } }');
+    const wire = await Wire.open(port);
+    wire.write(`${keepAliveHead('GET /x HTTP/1.1')}\r\n`);
+    await wire.response();
+    await pause(2_500);
+    wire.write(keepAliveHead('GET /x HTTP/1.1'));
+    expect((await wire.response()).status).toBe(200);
+    wire.end();
+  });
+
   it('gets the timeout of a reload during its request', async () => {
     const upstream = await startUpstreamServer((_request, response) => {
       activate('{ timeouts: { keepAlive: 5s } }');

@@ -46,8 +46,8 @@ export abstract class ClientConnection extends RequestReader {
 
   /** True between two requests. A new connection is not idle, because the client may be about to send its first request. */
   get isIdle(): boolean {
-    const isReceiving = !this.body.isComplete || this.heads.start !== '' || this.ahead !== undefined;
-    return this.response === undefined && !this.isClosing && !this.isUnused && !isReceiving;
+    const isWaiting = this.isBetweenRequests && this.ahead === undefined;
+    return this.response === undefined && !this.isClosing && !this.isUnused && isWaiting;
   }
 
   /** True for a connection that no request uses. */

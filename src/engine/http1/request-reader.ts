@@ -174,7 +174,7 @@ export abstract class RequestReader implements ResponseConnection, BodyConnectio
   #parseHead(bytes: Buffer, start: number): void {
     const { handler, heads } = this;
     const { limits } = handler;
-    if (heads.start === '') this.sinceMs = performance.now();
+    if (this.isBetweenRequests) this.sinceMs = performance.now();
     const text = heads.read(bytes, start, limits.headerLimitBytes);
     this.#at = text === '' ? bytes.length : heads.end;
     if (text === '') {
