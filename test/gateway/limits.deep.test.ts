@@ -219,8 +219,8 @@ describe('client connections', () => {
       await wire.closed();
       expect(wire.rest).toBe('');
     }
-    expect(told).toHaveLength(1);
-    expect(told[0]).toMatchObject({ level: 40, count: 1, msg: 'connections over the limit were closed' });
+    const warnings = told.filter(({ msg }) => msg === 'connections over the limit were closed');
+    expect(warnings).toEqual([expect.objectContaining({ level: 40, count: 1 })]);
     // The gateway keeps serving open connections. When one closes, it accepts another.
     wires[0]?.end();
     await eventually('the gateway accepts a connection', async () => (await statusOf(port).catch(() => 0)) === 200);
