@@ -260,6 +260,19 @@ describe('a client that holds all connections', () => {
     for (const wire of [...held, ...wires]) wire.end();
   });
 
+  it('loses ones with a head that does not arrive, also if another client holds as many', async () => {
+    const { port } = await start('{ limits: { connections: 4 } }');
+    const held: Wire[] = [];
+    for (const address of ['127.0.0.2', '127.0.0.3', '127.0.0.2', '127.0.0.3'])
+      held.push((await openFrom(address, port)).write('GET /x HTTP/1.1\r\nHost'));
+    // The gateway reads what has arrived.
+    await pause(100);
+    const wire = await openFrom('127.0.0.4', port);
+    expect((await wire.write(request).response()).status).toBe(200);
+    wire.end();
+    for (const wire of held) wire.end();
+  });
+
   it('loses ones in a TLS handshake that it does not begin', async () => {
     const { certificate, key } = createPair();
     const server = '{ tls: { certificate: ./tls.crt, key: ./tls.key }, limits: { connections: 3 } }';

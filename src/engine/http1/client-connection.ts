@@ -50,9 +50,9 @@ export abstract class ClientConnection extends RequestReader {
     return this.response === undefined && !this.isClosing && !this.isUnused && isWaiting;
   }
 
-  /** True for a connection that no request uses. */
+  /** True for a connection without a request: it is new or idle, or its client is sending a head, however slowly. */
   get isReplaceable(): boolean {
-    return !this.isClosing && (this.isUnused || this.isIdle);
+    return !this.isClosing && this.response === undefined && this.body.isComplete;
   }
 
   /** True if the connection can be closed to make room for another one, whatever it does now. */
