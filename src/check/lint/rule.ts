@@ -1,4 +1,4 @@
-import type { Finding, Path, Severity } from '../../engine/problem/finding.ts';
+import type { Finding, Path, RouteWitness, Severity } from '../../engine/problem/finding.ts';
 import { type TokenEntry, tokenEntries } from '../../engine/tokens/token-entries.ts';
 import { type LintContext, type LintRoute, type LintUpstream, type SchemaNode, upstreamsOf } from './lint-context.ts';
 
@@ -47,6 +47,11 @@ export function findingAt(path: Path, message: string, extras: RuleFindingExtras
 
 export function findingAtKey(path: Path, message: string, extras: RuleFindingExtras = {}): RuleFinding {
   return { location: { path, at: 'key' }, message, ...extras };
+}
+
+/** Returns what a finding about a route adds because of another route. @param message names that route: `the protected route` */
+export function besideRoute({ path }: LintRoute, message: string, witness?: RouteWitness): RuleFindingExtras {
+  return { ...(witness && { witness }), related: { path: [...path, 'path'], message } };
 }
 
 /** The severity of a rule, and the smallest preset that contains it. */

@@ -2,7 +2,7 @@ import { isLoopback } from '../../../engine/dns/loopback.ts';
 import type { Manifest } from '../../../engine/manifest/manifest.generated.ts';
 import { durationMs } from '../../../engine/manifest/units.ts';
 import { loggedSecrets } from '../lint-context.ts';
-import { findingAt, findingAtKey, rulesOf } from '../rule.ts';
+import { besideRoute, findingAt, findingAtKey, rulesOf } from '../rule.ts';
 
 const CLIENT_TIMEOUT_LIMITS = { headers: '60s', stalled: '5m' } as const;
 
@@ -101,7 +101,7 @@ export const OPERATION_RULES = rulesOf('operations', {
       yield findingAt(
         ['log', 'paths'],
         `the log has the parameters of public paths such as ${first.route.path}, which may be secret; write keyed, or remove "paths"`,
-        { related: { path: [...first.path, 'path'], message: 'a public path with parameters' } },
+        besideRoute(first, 'a public path with parameters'),
       );
     },
   },

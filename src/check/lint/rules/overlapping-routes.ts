@@ -6,7 +6,7 @@ import { intersect, patternKey } from '../../../engine/routing/pattern.ts';
 import type { RouteSet } from '../../../engine/routing/route-index.ts';
 import { isStricter } from '../../../engine/routing/router.ts';
 import type { LintContext, LintRoute } from '../lint-context.ts';
-import { findingAt, rulesOf } from '../rule.ts';
+import { besideRoute, findingAt, rulesOf } from '../rule.ts';
 
 export const OVERLAPPING_ROUTE_RULES = rulesOf('routes', {
   'route-ambiguous': {
@@ -25,10 +25,7 @@ export const OVERLAPPING_ROUTE_RULES = rulesOf('routes', {
           if (witness === undefined) continue;
           const { method, path, route } = witness;
           const message = `${method} ${path} matches this route and "${other.route.id}", and goes to "${route}"; narrow one of the two paths`;
-          yield findingAt([...lintRoute.path, 'path'], message, {
-            witness,
-            related: { path: [...other.path, 'path'], message: 'the other route' },
-          });
+          yield findingAt([...lintRoute.path, 'path'], message, besideRoute(other, 'the other route', witness));
           break;
         }
     },
@@ -53,10 +50,7 @@ export const OVERLAPPING_ROUTE_RULES = rulesOf('routes', {
             : refused?.isTwin
               ? `${request} gets a 404 response: its path differs only in spelling from that of the stricter route "${id}"; give one of the two another path`
               : `${request} gets a 404 response, as almost every request for this path does: in another spelling it is a path of the stricter route "${id}"; give one of the two another path`;
-        yield findingAt([...lintRoute.path, 'path'], message, {
-          witness,
-          related: { path: [...other.path, 'path'], message: 'the other route' },
-        });
+        yield findingAt([...lintRoute.path, 'path'], message, besideRoute(other, 'the other route', witness));
       }
     },
   },
@@ -100,10 +94,7 @@ export const OVERLAPPING_ROUTE_RULES = rulesOf('routes', {
           const witness = request && witnessSearch.match(request.method, `${request.path}/`);
           if (witness?.route !== route.id) continue;
           const message = `${witness.method} ${witness.path} goes to this route, not to "${rest.route.id}", because matching ignores a trailing slash; make sure that this is intended`;
-          yield findingAt([...path, 'path'], message, {
-            witness,
-            related: { path: [...rest.path, 'path'], message: 'the longer route' },
-          });
+          yield findingAt([...path, 'path'], message, besideRoute(rest, 'the longer route', witness));
           break;
         }
       }
@@ -138,8 +129,8 @@ export const OVERLAPPING_ROUTE_RULES = rulesOf('routes', {
         const witness = twins.sampleWitness(lintRoute);
         const winner = byId.get(witness.route ?? '');
         const message = `no request reaches this route: ${witness.method} ${witness.path} ${outcomeOf(witness)}; remove it, or change its path`;
-        const related = winner && { path: [...winner.path, 'path'], message: 'the route that wins' };
-        yield findingAt([...path, 'path'], message, { witness, ...(related && { related }) });
+        const extras = winner === undefined ? { witness } : besideRoute(winner, 'the route that wins', witness);
+        yield findingAt([...path, 'path'], message, extras);
       }
     },
   },

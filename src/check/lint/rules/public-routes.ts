@@ -4,7 +4,7 @@ import type { RouteSet } from '../../../engine/routing/route-index.ts';
 import { isStricter } from '../../../engine/routing/router.ts';
 import type { LintContext, LintRoute } from '../lint-context.ts';
 import type { LostRequest } from '../lost-requests.ts';
-import { findingAt, rulesOf } from '../rule.ts';
+import { besideRoute, findingAt, rulesOf } from '../rule.ts';
 
 /** The part of a request that a kept header could forge. */
 const FORGED = { address: 'the address of a client', identity: 'a user or a client certificate' };
@@ -25,9 +25,11 @@ export const PUBLIC_ROUTE_RULES = rulesOf('routes', {
         );
         if (stricter === undefined) continue;
         const message = `with this header a request could reach a path that "${stricter.route.id}" protects; remove it, or make sure that the upstream ignores it`;
-        yield findingAt([...path, 'requestHeaders', 'keep', index], message, {
-          related: { path: [...stricter.path, 'path'], message: 'the stricter route' },
-        });
+        yield findingAt(
+          [...path, 'requestHeaders', 'keep', index],
+          message,
+          besideRoute(stricter, 'the stricter route'),
+        );
       }
     },
   },
@@ -57,9 +59,7 @@ export const PUBLIC_ROUTE_RULES = rulesOf('routes', {
           const open = routes.find((other) => other.route.upstream === route.upstream && mayPass(name, other.route));
           if (open === undefined) continue;
           const message = `clients may send "${name}" to the same upstream by "${open.route.id}"; set or remove it there too`;
-          yield findingAt([...path, 'requestHeaders', 'set', name], message, {
-            related: { path: [...open.path, 'path'], message: 'the other route' },
-          });
+          yield findingAt([...path, 'requestHeaders', 'set', name], message, besideRoute(open, 'the other route'));
         }
     },
   },
@@ -90,10 +90,11 @@ export const PUBLIC_ROUTE_RULES = rulesOf('routes', {
           const witness = witnessSearch.findRequest(publicRoute, [method]);
           if (witness === undefined) continue;
           const message = `this public path includes ${protectedRoute.route.path} of "${protectedRoute.route.id}", which is protected: ${witness.method} ${witness.path} requires no token; list the public paths, and protect the rest`;
-          yield findingAt([...publicRoute.path, 'path'], message, {
-            witness,
-            related: { path: [...protectedRoute.path, 'path'], message: 'the protected route' },
-          });
+          yield findingAt(
+            [...publicRoute.path, 'path'],
+            message,
+            besideRoute(protectedRoute, 'the protected route', witness),
+          );
           break;
         }
       }
@@ -121,10 +122,7 @@ export const PUBLIC_ROUTE_RULES = rulesOf('routes', {
             open.delete(index);
             unreported.delete(index);
             const message = `${witness.method} ${witness.path} requires no token: this route does not accept ${witness.method}, but the public route "${route.id}" does; protect the other methods of this path too`;
-            yield findingAt([...loser.path, 'method'], message, {
-              witness,
-              related: { path: [...publicRoute.path, 'path'], message: 'the public route' },
-            });
+            yield findingAt([...loser.path, 'method'], message, besideRoute(publicRoute, 'the public route', witness));
           }
         }
       }
@@ -143,10 +141,7 @@ export const PUBLIC_ROUTE_RULES = rulesOf('routes', {
         if (lost === undefined) continue;
         const { loser, witness } = lost;
         const message = `${witness.method} ${witness.path} requires no token here, although it also matches the protected route "${loser.route.id}"; narrow one of the two paths`;
-        yield findingAt([...publicRoute.path, 'path'], message, {
-          witness,
-          related: { path: [...loser.path, 'path'], message: 'the protected route' },
-        });
+        yield findingAt([...publicRoute.path, 'path'], message, besideRoute(loser, 'the protected route', witness));
       }
     },
   },

@@ -4,7 +4,7 @@ import type { FindingLocation } from '../../../engine/problem/finding.ts';
 import { patternKey } from '../../../engine/routing/pattern.ts';
 import { isMap } from '../../../engine/schema/schema-walk.ts';
 import type { LintRoute } from '../lint-context.ts';
-import { findingAt, findingAtKey, rulesOf } from '../rule.ts';
+import { besideRoute, findingAt, findingAtKey, rulesOf } from '../rule.ts';
 
 /** Rules for the names in routes, and for the exceptions of invariants. */
 export const ROUTE_RULES = rulesOf('routes', {
@@ -101,9 +101,7 @@ export const ROUTE_RULES = rulesOf('routes', {
           if (previous === undefined) names.set(prefix, { name: segment.name, first: lintRoute });
           if (previous === undefined || previous.name === segment.name) continue;
           const message = `{${segment.name}} is called {${previous.name}} in the path of "${previous.first.route.id}"; use one name`;
-          yield findingAt([...lintRoute.path, 'path'], message, {
-            related: { path: [...previous.first.path, 'path'], message: 'the other name' },
-          });
+          yield findingAt([...lintRoute.path, 'path'], message, besideRoute(previous.first, 'the other name'));
           break;
         }
       }
