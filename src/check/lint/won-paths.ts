@@ -76,7 +76,7 @@ export function foremost(index: PatternIndex, members: RouteSet): RouteSet {
     if (one === undefined) return remaining;
     const pattern = index.patterns[one] ?? [];
     const before = index.preceding(pattern, remaining);
-    if (before.isEmpty()) return remaining.copy().subtract(index.following(pattern, remaining));
+    if (before.isEmpty()) return index.containing(pattern, index.containedIn(pattern, remaining));
     remaining = before;
   }
 }

@@ -80,16 +80,9 @@ export class PatternIndex {
 
   /** Returns the members that the pattern precedes. All members overlap with the pattern. */
   following(pattern: Pattern, members: BitSet): BitSet {
-    const same = members.copy();
-    const found = BitSet.empty(this.patterns.length);
-    for (const [position, { kind }] of pattern.entries()) {
-      const { anyLiteral, parameter, segment } = this.#level(position);
-      if (kind === 'rest') return found;
-      found.unite(same.copy().subtract(kind === 'literal' ? anyLiteral : segment));
-      same.intersect(kind === 'literal' ? anyLiteral : parameter);
-      if (same.isEmpty()) return found;
-    }
-    return found.unite(same.subtract(this.#level(pattern.length).end));
+    const others = members.copy().subtract(this.preceding(pattern, members));
+    // The rest are patterns of the same paths.
+    return others.subtract(this.containing(pattern, this.containedIn(pattern, others)));
   }
 
   /** Returns the patterns that match a path of this many segments, if its texts fit. */
