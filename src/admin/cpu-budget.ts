@@ -1,5 +1,6 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import type { SlicedWork } from '../engine/plan/sliced-work.ts';
+import { runSlice } from '../process/run-in-slices.ts';
 
 /** After each millisecond of work, the admin API leaves three to the rest of the process. */
 const PAUSE_FACTOR = 4;
@@ -34,7 +35,7 @@ export class CpuBudget {
   /** Runs work of any length, slice by slice. */
   async runInSlices<Result>(work: SlicedWork<Result>): Promise<Result> {
     for (;;) {
-      const slice = await this.run(() => runSlice(work));
+      const slice = await this.run(() => runSlice(work, SLICE_MS));
       if (slice.done) return slice.value;
     }
   }
@@ -47,13 +48,5 @@ export class CpuBudget {
       const end = performance.now();
       this.#pauseEndMs = Math.max(this.#pauseEndMs, start) + (end - start + OVERHEAD_MS) * PAUSE_FACTOR;
     }
-  }
-}
-
-function runSlice<Result>(work: SlicedWork<Result>): IteratorResult<undefined, Result> {
-  const endMs = performance.now() + SLICE_MS;
-  for (;;) {
-    const step = work.next();
-    if (step.done || performance.now() >= endMs) return step;
   }
 }

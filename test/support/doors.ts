@@ -100,7 +100,6 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
     'mutation/missing-case',
     'mutation/mutant',
     'mutation/mutators/body-mutators',
-    'mutation/mutators/forwarding-mutators',
     'mutation/probes',
     'mutation/run-mutants',
     'offline/offline-gateway',

@@ -71,3 +71,11 @@ export function headerValue(headers: readonly string[], name: string): string | 
   const index = headers.findIndex((text, index) => index % 2 === 0 && text.toLowerCase() === name);
   return index === -1 ? undefined : headers[index + 1];
 }
+
+/** The headers of a WebSocket handshake (RFC 6455 section 4.1). */
+export const HANDSHAKE = {
+  Connection: 'Upgrade',
+  Upgrade: 'websocket',
+  'Sec-WebSocket-Version': '13',
+  'Sec-WebSocket-Key': 'dGhlIHNhbXBsZSBub25jZQ==',
+};

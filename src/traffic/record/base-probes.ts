@@ -4,8 +4,8 @@ import { madeRequest } from '../../prove/mutation/base-requests.ts';
 import { isPlainSegment, type MutationContext, type TestedRoute } from '../../prove/mutation/context.ts';
 import { withKey } from '../../prove/mutation/limited-requests.ts';
 import type { Probe } from '../../prove/mutation/mutant.ts';
-import { HANDSHAKE } from '../../prove/mutation/mutators/forwarding-mutators.ts';
 import { withHeader, withoutBody, withRequest, withRole } from '../../prove/mutation/probes.ts';
+import { HANDSHAKE } from '../../prove/offline/request-bytes.ts';
 import type { TestFile } from '../../prove/testing/test-file.generated.ts';
 import type { Observation } from './observe-requests.ts';
 

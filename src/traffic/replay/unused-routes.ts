@@ -9,17 +9,15 @@ import { UPSTREAM_REFUSALS } from '../outcome.ts';
 export type UnusedReport = ReturnType<ReturnType<typeof createUnusedRoutes>['report']>;
 
 /** A route, and what the allowed requests used of it. */
-interface RouteUse {
-  readonly route: Route;
-  readonly methods: Set<string>;
-  readonly roles: Set<string>;
-  lacksRoles: boolean;
+type RouteUse = ReturnType<typeof noUse>;
+
+function noUse(route: Route) {
+  return { route, methods: new Set<string>(), roles: new Set<string>(), lacksRoles: false };
 }
 
 /** Collects the routes, methods and roles of allowed requests. The plan is that of the manifest that wrote the log. */
 export function createUnusedRoutes({ routes, log }: Plan) {
-  const useOf = (route: Route): RouteUse => ({ route, methods: new Set(), roles: new Set(), lacksRoles: false });
-  const uses = new Map(routes.map((route) => [route.id, useOf(route)]));
+  const uses = new Map(routes.map((route) => [route.id, noUse(route)]));
   let isSampled = log.sample2xx < 1;
   return {
     add: ({ method, route, refusal, roles, manifest, weight }: LoggedRequest): void => {

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { RouteEntry } from '../../../engine/manifest/manifest.generated.ts';
 import type { Route } from '../../../engine/plan/route-definition.ts';
 import { intersect } from '../../../engine/routing/pattern.ts';
+import { HANDSHAKE } from '../../offline/request-bytes.ts';
 import type { Comparison, DiffContext, DiffFinding, DiffWitness, MatchedRoutePair } from '../difference.ts';
 import { bothReceive, findingAtKey, matchedRoutes } from '../matched-routes.ts';
 import type { DiffRoute } from '../side.ts';
@@ -134,20 +135,12 @@ function isMore(less: readonly string[], more: readonly string[]): boolean {
   return !less.includes('*') && more.some((origin) => !less.includes(origin));
 }
 
-/** A handshake (RFC 6455 section 1.3). */
-const HANDSHAKE = [
-  ['Connection', 'Upgrade'],
-  ['Upgrade', 'websocket'],
-  ['Sec-WebSocket-Version', '13'],
-  ['Sec-WebSocket-Key', 'dGhlIHNhbXBsZSBub25jZQ=='],
-].flat();
-
 /** Returns a WebSocket handshake that both routes receive. @param headers further headers */
 function handshakeWitness(pair: MatchedRoutePair, headers: readonly string[] = []): DiffWitness | undefined {
   const request = validRequest(pair);
   const path = request?.url.replace(/\?.*/, '') ?? '';
   if (request === undefined || !bothReceive(pair, 'GET', path)) return undefined;
-  return { request: withHeaders({ ...request, method: 'GET' }, [...HANDSHAKE, ...headers]) };
+  return { request: withHeaders({ ...request, method: 'GET' }, [...Object.entries(HANDSHAKE).flat(), ...headers]) };
 }
 
 /** Returns a request with an encoded slash that one route receives and the other one refuses. */

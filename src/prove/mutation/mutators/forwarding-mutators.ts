@@ -1,3 +1,4 @@
+import { HANDSHAKE } from '../../offline/request-bytes.ts';
 import { withItems, withValue } from '../edits.ts';
 import { inEachRoute, type Mutators, type Probe } from '../mutant.ts';
 import { withHeader, withQuery, withRequest } from '../probes.ts';
@@ -109,11 +110,3 @@ function withHeaderIn(base: Probe, side: 'requestHeaders' | 'responseHeaders', n
   const response = base.response ?? { status: 200, headers: {} };
   return [base, { ...base, response: { ...response, headers: { ...response.headers, [name]: 'x' } } }];
 }
-
-/** The headers of a WebSocket handshake (RFC 6455 section 4.1). */
-export const HANDSHAKE = {
-  Connection: 'Upgrade',
-  Upgrade: 'websocket',
-  'Sec-WebSocket-Version': '13',
-  'Sec-WebSocket-Key': 'dGhlIHNhbXBsZSBub25jZQ==',
-};
