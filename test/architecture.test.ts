@@ -315,6 +315,14 @@ describe('the process', () => {
     // An import of the module reads all its exports. One of them is the standard input, which then no longer blocks a reader.
     expect(imports.filter(({ target, isTypeOnly }) => target === 'node:process' && !isTypeOnly)).toEqual([]);
   });
+
+  it('handles signals before it imports the rest of the project', () => {
+    const early = imports.filter(
+      ({ file, target, isTypeOnly, isLazy }) =>
+        file === 'src/cli/main.ts' && target.startsWith('src/') && !isTypeOnly && !isLazy,
+    );
+    expect(early).toEqual([]);
+  });
 });
 
 function packageOf(target: string): string {

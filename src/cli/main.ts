@@ -4,7 +4,6 @@ import module from 'node:module';
 import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 /** The process: signals, streams and exit. Its signal handlers come before the rest of the project, which is imported below them. */
-import { attempt } from '../engine/attempt.ts';
 import type { ExitCode, Terminal } from './terminal.ts';
 
 /** The verbs that serve use parts of Node that older versions do not have. */
@@ -124,7 +123,8 @@ function findNodeBeside(folder: string): string | undefined {
  */
 function findLostSignals(): Signal[] {
   // Systems without /proc do not report lost signals.
-  const status = attempt(() => readFileSync('/proc/self/status', 'latin1')) ?? '';
+  const path = '/proc/self/status';
+  const status = existsSync(path) ? readFileSync(path, 'latin1') : '';
   const caught = BigInt(`0x${/^SigCgt:\s*([0-9a-f]+)$/m.exec(status)?.[1] ?? 0}`);
   const isMissed = (signal: Signal) => ((caught >> BigInt(constants.signals[signal] - 1)) & 1n) === 0n;
   const missed = (['SIGINT', 'SIGTERM'] as const).filter(isMissed);
