@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { UpstreamConnection } from '../../src/engine/http1/upstream-connection.ts';
-import type { ResponseSink, UpstreamRequest } from '../../src/engine/http1/upstream-request.ts';
+import type { ResponseSink } from '../../src/engine/http1/upstream-request.ts';
 import { MemorySocket } from '../../src/prove/offline/memory-socket.ts';
 import { TestUpload } from './test-upload.ts';
 
@@ -121,7 +121,9 @@ class Run {
   #send(kind: string): void {
     const body = kind === 'stream' ? new TestUpload() : null;
     this.#body = body ?? undefined;
-    const request: UpstreamRequest = {
+    const exchange: ExchangeEvents = { events: [], isOver: false, body };
+    this.all.push(exchange);
+    this.#connection.send({
       method: kind === 'stream' ? 'POST' : kind === 'handshake' ? 'GET' : kind,
       path: '/',
       headers: ['Host', 'a'],
@@ -129,10 +131,8 @@ class Run {
       length: kind === 'stream' ? 'chunked' : kind === 'POST' ? 3 : undefined,
       body: kind === 'POST' ? Buffer.from('abc') : body,
       hasResponseTimeout: true,
-    };
-    const exchange: ExchangeEvents = { events: [], isOver: false, body };
-    this.all.push(exchange);
-    this.#connection.send(request, sinkOf(exchange));
+      ...sinkOf(exchange),
+    });
   }
 }
 

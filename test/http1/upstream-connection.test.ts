@@ -19,6 +19,8 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
+type RequestFacts = Omit<UpstreamRequest, keyof ResponseSink>;
+
 /** A connection to an upstream that the test controls. */
 interface OpenConnection {
   readonly connection: UpstreamConnection;
@@ -60,7 +62,7 @@ async function open({ responseTimeoutMs = 0, idleTimeoutMs = 0, isForTunnel = fa
     connection,
     send(call, onEvent) {
       const events: string[] = [];
-      connection.send({ ...GET, ...call }, listener(events, onEvent));
+      connection.send({ ...GET, ...call, ...listener(events, onEvent) });
       return events;
     },
     upstreamSocket: async () => {
@@ -73,7 +75,7 @@ async function open({ responseTimeoutMs = 0, idleTimeoutMs = 0, isForTunnel = fa
   };
 }
 
-const GET: UpstreamRequest = {
+const GET: RequestFacts = {
   method: 'GET',
   path: '/x',
   headers: ['Host', 'a'],
@@ -335,7 +337,7 @@ it('reads on in the next turn of the event loop after 16 MB of a response, so th
   closing.push(() => void socket.destroy());
   const options = { responseTimeoutMs: 0, idleTimeoutMs: 0, isForTunnel: false, onClosed: () => undefined };
   const connection = new UpstreamConnection({ ...options, dial: () => socket });
-  connection.send(GET, listener([]));
+  connection.send({ ...GET, ...listener([]) });
   connection.onOpen();
   connection.onBytes(Buffer.from('HTTP/1.1 200 OK\r\nContent-Length: 20000000\r\n\r\n'));
   for (let read = 0; read < 256; read += 1) {

@@ -80,7 +80,7 @@ export async function fetchResponse(
   try {
     const options = { length: request.body?.length, isHandshake: false, hasResponseTimeout: true };
     return await new Promise((resolve, reject) =>
-      connection.send({ ...request, ...options }, readResponse(maxBytes, resolve, reject)),
+      connection.send({ ...request, ...options, ...readResponse(maxBytes, resolve, reject) }),
     );
   } finally {
     signal?.removeEventListener('abort', abort);

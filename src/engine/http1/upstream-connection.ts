@@ -6,7 +6,7 @@ import { type DeferredTask, defer, type PacedSource, ReadPace, RestartableTimeou
 import { Http1Error } from './http1-error.ts';
 import { formatRequestHead, writeBytes } from './message-head.ts';
 import { ResponseParser } from './response-parser.ts';
-import { type ResponseSink, Upload, type UploadListener, type UpstreamRequest } from './upstream-request.ts';
+import { Upload, type UploadListener, type UpstreamRequest } from './upstream-request.ts';
 
 /** How long to wait for an early response after a write failed. If there is one, it is in the kernel's buffer already. */
 const EARLY_RESPONSE_MS = 1_000;
@@ -53,7 +53,6 @@ export class UpstreamConnection implements PacedSource, SocketHandler, DeferredT
   #survivesWriteErrors = false;
   #address: HostAddress | undefined;
   #request: UpstreamRequest | undefined;
-  #sink: ResponseSink | undefined;
   #upload: Upload | undefined;
   #idleTimeoutMs = 0;
   #hasCompleted = false;
@@ -85,9 +84,8 @@ export class UpstreamConnection implements PacedSource, SocketHandler, DeferredT
    * Sends a request once the socket is open. On a reused connection it first reads the bytes that have already arrived. Otherwise
    * an attacker could plant a response for the next request (GHSA-35p6-xmwp-9g52 describes a client with this flaw).
    */
-  send(request: UpstreamRequest, sink: ResponseSink): void {
+  send(request: UpstreamRequest): void {
     this.#request = request;
-    this.#sink = sink;
     this.mayHaveBeenStale = this.#hasCompleted;
     if (this.#state === 'new') this.#open();
     if (this.#state === 'opening') return;
@@ -136,7 +134,7 @@ export class UpstreamConnection implements PacedSource, SocketHandler, DeferredT
   onOpen(address?: HostAddress): void {
     if (this.#state !== 'opening') return;
     this.#address = address;
-    this.#state = this.#request === undefined ? 'idle' : 'requested';
+    this.#state = 'requested';
     this.runDeferred();
   }
 
@@ -150,7 +148,7 @@ export class UpstreamConnection implements PacedSource, SocketHandler, DeferredT
     this.#isEarlyResponse = false;
     this.#idleTimeoutMs = this.#options.idleTimeoutMs;
     this.#parser.begin(request.method);
-    this.#sink?.onRequestStart();
+    request.onRequestStart();
     if (this.#state !== 'busy') return;
     try {
       const head = formatRequestHead(request);
@@ -173,7 +171,8 @@ export class UpstreamConnection implements PacedSource, SocketHandler, DeferredT
   }
 
   onBytes(bytes: Buffer): void {
-    if (this.#state !== 'busy') {
+    const request = this.#request;
+    if (this.#state !== 'busy' || request === undefined) {
       this.#close(new Http1Error('response_unexpected'));
       return;
     }
@@ -181,7 +180,7 @@ export class UpstreamConnection implements PacedSource, SocketHandler, DeferredT
     const { head: previousHead } = parser;
     this.mayHaveBeenStale = false;
     try {
-      parser.parse(bytes, this.#sink as ResponseSink);
+      parser.parse(bytes, request);
     } catch (error) {
       this.#close(error);
       return;
@@ -219,35 +218,34 @@ export class UpstreamConnection implements PacedSource, SocketHandler, DeferredT
   #continueBody(size: number): void {
     this.#pace.add(this.#parser.body.chunkCount, size);
     if (!this.#isPaused) this.#timeout.start(this.#idleTimeoutMs);
-    this.#sink?.onReadComplete();
+    this.#request?.onReadComplete();
   }
 
   #complete(): void {
-    const sink = this.#sink;
+    const request = this.#request;
     const { head, body, isReusable } = this.#parser;
     // Unsent bytes would corrupt the next request on this connection.
     const isSent =
       !this.#isEarlyResponse && this.#socket?.writableNeedDrain === false && this.#writeError === undefined;
     // An upstream that refused a handshake may still have switched the protocol.
-    const mayContinue = isReusable && isSent && this.#request?.isHandshake === false;
+    const mayContinue = isReusable && isSent && request?.isHandshake === false;
     if (this.#isPaused) this.resume();
     this.#timeout.stop();
     const reuseMs = head?.keepAlive === undefined ? DEFAULT_REUSE_MS : reuseMsOf(head.keepAlive);
     this.#expiresAt = performance.now() + reuseMs;
     this.#request = undefined;
-    this.#sink = undefined;
     this.#hasCompleted = true;
     if (mayContinue && reuseMs > 0) this.#state = 'idle';
     else this.destroy();
-    sink?.onEnd(body.trailers.headers);
+    request?.onEnd(body.trailers.headers);
   }
 
-  /** Hands the socket over to the sink. The listeners of a closed connection do nothing. */
+  /** Hands the socket over to the request. The listeners of a closed connection do nothing. */
   #upgrade(): void {
     const { head, bytesAfterUpgrade } = this.#parser;
-    const sink = this.#sink;
+    const request = this.#request;
     const socket = this.#socket;
-    if (this.#request?.isHandshake !== true || head === undefined || socket === undefined) {
+    if (request?.isHandshake !== true || head === undefined || socket === undefined) {
       this.#close(new Http1Error('upgrade_unexpected'));
       return;
     }
@@ -255,7 +253,7 @@ export class UpstreamConnection implements PacedSource, SocketHandler, DeferredT
     socket.pause();
     if (bytesAfterUpgrade !== undefined) socket.unshift(bytesAfterUpgrade);
     this.#release();
-    sink?.onUpgrade(head, socket);
+    request.onUpgrade(head, socket);
   }
 
   #limitResponse(): void {
@@ -287,19 +285,18 @@ export class UpstreamConnection implements PacedSource, SocketHandler, DeferredT
 
   #close(error: unknown): void {
     if (this.#state === 'closed') return;
-    const sink = this.#sink;
+    const request = this.#request;
     const isStale = this.#state === 'requested';
     this.destroy();
-    if (sink === undefined) this.#options.onClosed(this);
-    else if (isStale) sink.onStale();
-    else sink.onError(error);
+    if (request === undefined) this.#options.onClosed(this);
+    else if (isStale) request.onStale();
+    else request.onError(error);
   }
 
   /** Ends the exchange and the time limits, but keeps the socket open. */
   #release(): void {
     this.#state = 'closed';
     this.#request = undefined;
-    this.#sink = undefined;
     this.#parser.state = 'idle';
     this.#upload?.stop();
     this.#upload = undefined;

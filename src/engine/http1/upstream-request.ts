@@ -6,8 +6,8 @@ import { Http1Error } from './http1-error.ts';
 import { type RequestLines, SMALL_BYTES, writeBytes } from './message-head.ts';
 import type { RawHeaders } from './raw-headers.ts';
 
-/** A request to an upstream. */
-export interface UpstreamRequest extends RequestLines {
+/** A request to an upstream. It receives the events of its exchange. */
+export interface UpstreamRequest extends RequestLines, ResponseSink {
   readonly body: Buffer | Upload | null;
   /** True if the connection limits the time until the response begins. */
   readonly hasResponseTimeout: boolean;

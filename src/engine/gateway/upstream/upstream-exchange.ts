@@ -4,7 +4,7 @@ import { IDEMPOTENT_METHODS } from '../../http1/http-methods.ts';
 import { Http1Error } from '../../http1/http1-error.ts';
 import type { RawHeaders } from '../../http1/raw-headers.ts';
 import type { UpstreamConnection } from '../../http1/upstream-connection.ts';
-import type { ResponseHead, ResponseSink, UpstreamRequest } from '../../http1/upstream-request.ts';
+import type { ResponseHead, UpstreamRequest } from '../../http1/upstream-request.ts';
 import { CLOCK_OFFSET_MS } from '../../shared-memory/worker-context.ts';
 import type { FailureSource } from '../circuit-breaker/circuit-breaker.ts';
 import type { ForwardedExchange } from '../exchange.ts';
@@ -25,7 +25,7 @@ const TOTAL_TIMEOUT = 'exchange_too_long';
  * Forwards one request to an endpoint of its upstream: waits for a connection, retries where that is safe, and reports results to
  * the endpoint. Its subclasses send the response to the client.
  */
-export abstract class UpstreamExchange implements QueuedRequest, UpstreamRequest, ResponseSink, CancellableWork {
+export abstract class UpstreamExchange implements QueuedRequest, UpstreamRequest, CancellableWork {
   readonly client: string;
   readonly method: string;
   readonly isHandshake: boolean;
@@ -156,7 +156,7 @@ export abstract class UpstreamExchange implements QueuedRequest, UpstreamRequest
     // A request of HTTP/1.0 may have no Host.
     const hasHost = head.host !== undefined && route.upstream.host === 'client';
     this.headers = hasHost ? this.#headers : ['Host', endpoint.host, ...this.#headers];
-    connection.send(this, this);
+    connection.send(this);
   }
 
   /** True if the request can be sent again: nothing was sent, or an idempotent request met a stale connection. */
