@@ -24,7 +24,11 @@ export function createProcessLog(
   let reportedLines = 0;
   let reportedMs = Number.NEGATIVE_INFINITY;
   const writeLine = (json: string) => blocks.write(`${format === undefined ? json : format(json)}\n`);
-  const logger = createLogger((line) => writeLine(line.slice(0, -1)));
+  const logger = createLogger((line) => {
+    writeLine(line.slice(0, -1));
+    // Such lines are rare, and an operator waits for that of the start.
+    blocks.flush();
+  });
   const reportDropped = () => {
     const count = output.droppedLines - reportedLines;
     if (count === 0 || performance.now() - reportedMs < REPORT_INTERVAL_MS) return;
