@@ -106,11 +106,13 @@ const PLANE = 0x1_0000;
 /** The code points that are matched at once, those of one high surrogate: for all of them V8 would need 32 MB. */
 const BLOCK = 0x400;
 const OFFSETS = Uint16Array.from({ length: BLOCK }, (_, offset) => offset);
-/** The surrogate pairs of a block, as little-endian numbers without the high surrogate. */
-const PAIRS = Uint32Array.from(OFFSETS, (offset) => (0xdc00 + offset) * 0x1_0000);
+const LOW_SURROGATES = Array.from(OFFSETS, (offset) => String.fromCharCode(0xdc00 + offset));
 
-/** A few properties are in use, in every pattern again. */
-const rangesByEscape = new Map<string, string>();
+/** A few properties are in use, in every pattern again. Unicode promises never to change its control characters. */
+const rangesByEscape = new Map([
+  [String.raw`\p{Cc}`, String.raw`\x{0}-\x{1f}\x{7f}-\x{9f}`],
+  [String.raw`\P{Cc}`, String.raw`\x{20}-\x{7e}\x{a0}-\x{d7ff}\x{e000}-\x{10ffff}`],
+]);
 
 /**
  * Returns the code points that a class escape of ECMA-262 matches, such as `\p{Script=Greek}` or `\S`, as ranges of an RE2
@@ -152,11 +154,11 @@ function isLikePrevious(start: number): boolean {
   return plane > 3 && plane !== 14 && start % PLANE > 0 && (start + BLOCK) % PLANE > 0;
 }
 
-/** Returns all code points of a block in order. Decoding bytes is much faster than joining characters. */
+/** Returns all code points of a block in order. */
 function codePointsFrom(start: number): string {
-  const high = 0xd7c0 + (start >> 10);
-  const units = start > MAX_UNIT ? PAIRS.map((pair) => pair + high) : OFFSETS.map((offset) => start + offset);
-  return Buffer.from(units.buffer).toString('utf16le');
+  if (start <= MAX_UNIT) return String.fromCharCode(...OFFSETS.map((offset) => start + offset));
+  const high = String.fromCharCode(0xd7c0 + (start >> 10));
+  return high + LOW_SURROGATES.join(high);
 }
 
 /** A construct that a pattern may not have. The message names it and says what to write instead. */
