@@ -16,7 +16,7 @@ export interface WarmUpTraffic {
 export const WARM_UP_HOST = '127.0.0.1';
 const CONNECTIONS = 10;
 /** Enough to load all modules and to compile each function once. V8 optimizes them with the first requests of clients. */
-const REQUESTS_PER_CONNECTION = 10;
+const REQUESTS_PER_CONNECTION = 3;
 /** A busy machine does not wait longer. */
 const TIME_LIMIT_MS = 2_000;
 
