@@ -84,7 +84,10 @@ function generateValidator(text: string): string {
     allowUnionTypes: true,
     code: { source: true, esm: true },
   });
-  const schema = JSON.parse(text);
+  // No message needs the descriptions, and a gateway keeps the validator in memory.
+  const schema = JSON.parse(text, (key, value) =>
+    key === 'description' && typeof value === 'string' ? undefined : value,
+  );
   return `${toModule(ajv, ajv.compile(schema))}export const keys = ${JSON.stringify(Object.keys(schema.properties))};\n`;
 }
 
@@ -99,7 +102,10 @@ function toModule(ajv: Ajv2020, validate: ValidateFunction): string {
     // Copies of the list for each invalid item would take quadratic time.
     'const append = (errors, more) => { for (const error of more) errors.push(error); return errors; };',
   ];
-  return `${header.join('\n')}\n${code.replaceAll(/vErrors\.concat\((\w+\.errors)\)/g, 'append(vErrors, $1)')}\n`;
+  const used = code
+    .replaceAll(/schemaPath:"[^"]*",/g, '')
+    .replaceAll(/vErrors\.concat\((\w+\.errors)\)/g, 'append(vErrors, $1)');
+  return `${header.join('\n')}\n${used}\n`;
 }
 
 if (import.meta.main) {
