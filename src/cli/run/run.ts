@@ -2,7 +2,6 @@ import { flushCompileCache } from 'node:module';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { PlannedManifest } from '../../engine/load.ts';
 import { createFileEnvironment } from '../../engine/manifest/source.ts';
-import { runInSlices } from '../../process/run-in-slices.ts';
 import { formatProblems } from '../../report/text.ts';
 import { ADDRESS_OPTIONS, formatOverrides, readOverrides } from '../address-options.ts';
 import { loadTested, readSource } from '../manifest-file.ts';
@@ -57,20 +56,11 @@ export interface ServeOptions extends Pick<GatewayStart, 'overrides' | 'secretsF
   readonly stopsAtOnce?: boolean;
 }
 
-/** Schemas that are compiled before the first request. Each takes a few milliseconds; the others are compiled on first use. */
-const SCHEMAS_AT_START = 200;
-/** The longest time that compiling them delays a signal. */
-const SLICE_MS = 50;
-
 /** Serves a manifest file until `terminal.stop` is aborted. */
 export async function serveFile(file: string, terminal: Terminal, options: ServeOptions): Promise<ExitCode> {
   const initial = await loadForServing(file, terminal, options);
   // A signal that arrived while this thread was busy is delivered in the next turn of the event loop.
   await nextTurn();
-  if (terminal.stop.aborted) return 0;
-  let restAtStart = SCHEMAS_AT_START;
-  const compiled = initial.plan.compilations?.compileAhead(() => restAtStart-- > 0);
-  if (compiled !== undefined) await runInSlices(compiled, SLICE_MS);
   if (terminal.stop.aborted) return 0;
   // Node otherwise keeps the 2 MB of compiled code that it has read from its cache.
   flushCompileCache();
