@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, expect, it, vi } from 'vitest';
+import { afterEach, it, vi } from 'vitest';
 import { createProcessLog } from '../../src/process/log/process-log.ts';
 import { eventually } from '../support/site.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
