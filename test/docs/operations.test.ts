@@ -5,7 +5,7 @@ import { READINESS_STATUSES } from '../../src/admin/endpoints/health.ts';
 import { ADMIN_ENDPOINTS } from '../../src/admin/endpoints.ts';
 import { METRICS } from '../../src/admin/metrics/gateway-metrics.ts';
 import { RESOLUTION_STATES } from '../../src/engine/dns/resolution-status.ts';
-import { HEALTH_STATES } from '../../src/engine/gateway/upstream/upstream-status.ts';
+import { HEALTH_STATES } from '../../src/engine/gateway/upstream/health-check.ts';
 import { loadText } from '../manifest/support.ts';
 import { type GatewayWithAdmin, startGatewayWithAdmin } from '../support/admin.ts';
 import { runCli } from '../support/cli.ts';

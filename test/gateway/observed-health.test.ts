@@ -1,8 +1,8 @@
 import '../support/seed.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { HealthState } from '../../src/engine/gateway/upstream/health-check.ts';
 import { ObservedHealth, observedHealthMemory } from '../../src/engine/gateway/upstream/observed-health.ts';
-import type { HealthState } from '../../src/engine/gateway/upstream/upstream-status.ts';
 import { privateParts } from '../../src/engine/shared-memory/buffer-parts.ts';
 import { runs } from '../support/runs.ts';
 

@@ -2,7 +2,7 @@
 import { Session } from 'node:inspector/promises';
 import { writeHeapSnapshot } from 'node:v8';
 import { createGateway } from '../../src/engine/gateway/gateway.ts';
-import type { UpstreamStatus } from '../../src/engine/gateway/upstream/upstream-status.ts';
+import type { LiveUpstream } from '../../src/engine/gateway/upstream/live-upstream.ts';
 import { load } from '../../src/engine/load.ts';
 import { createProcessLog } from '../../src/process/log/process-log.ts';
 import { worldOf } from './gateway.ts';
@@ -76,6 +76,6 @@ export interface Usage {
   readonly heapBytes: number;
   /** Sockets, servers and timers that keep the process alive. */
   readonly handles: number;
-  readonly upstreams: readonly UpstreamStatus[];
+  readonly upstreams: readonly LiveUpstream['status'][];
   readonly standstillMs: number;
 }

@@ -35,21 +35,6 @@ import type { RequestTracer } from './telemetry/request-record.ts';
 import { RequestRecorder, type RequestSubscriber } from './telemetry/request-recorder.ts';
 import { LiveUpstreams } from './upstream/live-upstreams.ts';
 import { upstreamBuffer } from './upstream/upstream-memory.ts';
-import type { UpstreamStatus } from './upstream/upstream-status.ts';
-
-interface ClientCounts {
-  readonly connections: number;
-  /** The connections of this worker. */
-  readonly workerConnections: number;
-  /** Open WebSockets, and connections with a handshake in progress. */
-  readonly tunnels: number;
-  /** The most connections at one time: the limit of the active plan, or fewer if file descriptors are short. */
-  readonly limit: number;
-  /** Connections that were closed because the limit was reached. */
-  readonly refused: number;
-  /** Connections that could not be accepted, for example without a free file descriptor. */
-  readonly unaccepted: number;
-}
 
 interface GatewayOptions {
   /** Records traces. By default they are only passed on. */
@@ -166,7 +151,7 @@ export class Gateway {
   }
 
   /** The state of the upstreams of the active plan. */
-  get upstreams(): readonly UpstreamStatus[] {
+  get upstreams(): LiveUpstreams['statuses'] {
     return this.#state.upstreams.statuses;
   }
 
@@ -175,14 +160,18 @@ export class Gateway {
     return this.rateLimiter.stores;
   }
 
-  get clients(): ClientCounts {
+  get clients() {
     const { connections, tunnels, refused, unaccepted } = this.#counters;
     return {
       connections: connections.total,
       workerConnections: this.#acceptor.clients.sockets.size,
+      /** Open WebSockets, and connections with a handshake in progress. */
       tunnels: tunnels.total,
+      /** The most connections at one time: the limit of the active plan, or fewer if file descriptors are short. */
       limit: this.#clientLimit.limit,
+      /** Connections that were closed because the limit was reached. */
       refused: refused.total,
+      /** Connections that could not be accepted, for example without a free file descriptor. */
       unaccepted: unaccepted.total,
     };
   }

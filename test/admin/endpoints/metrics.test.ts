@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { METRICS } from '../../../src/admin/metrics/gateway-metrics.ts';
-import { HEALTH_STATES } from '../../../src/engine/gateway/upstream/upstream-status.ts';
+import { HEALTH_STATES } from '../../../src/engine/gateway/upstream/health-check.ts';
 import { type GatewayWithAdmin, startGatewayWithAdmin } from '../../support/admin.ts';
 import { createPair } from '../../support/certificate.ts';
 import { AUDIENCE, ISSUER, type Issuer, startIssuer } from '../../support/issuer.ts';

@@ -7,7 +7,11 @@ import type { HealthCheckSettings } from '../../settings/upstream-definition.ts'
 import { type BufferParts, privateParts } from '../../shared-memory/buffer-parts.ts';
 import { SharedText, textMemory } from '../../shared-memory/shared-text.ts';
 import { failureSourceOf, toRefusal } from './upstream-error.ts';
-import { HEALTH_STATES, type HealthState } from './upstream-status.ts';
+
+/** `unknown`: no check and no request has shown yet, or recently, if requests to the endpoint succeed. */
+export const HEALTH_STATES = ['unknown', 'healthy', 'unhealthy'] as const;
+
+export type HealthState = (typeof HEALTH_STATES)[number];
 
 const MAX_BODY_BYTES = 65_536;
 

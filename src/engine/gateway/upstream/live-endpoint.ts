@@ -9,10 +9,9 @@ import { WorkerCounter } from '../../shared-memory/buffer-parts.ts';
 import { SharedText } from '../../shared-memory/shared-text.ts';
 import type { WorkerContext } from '../../shared-memory/worker-context.ts';
 import { type BreakerState, CircuitBreaker } from '../circuit-breaker/circuit-breaker.ts';
-import { HealthCheck } from './health-check.ts';
+import { HealthCheck, type HealthState } from './health-check.ts';
 import { ObservedHealth } from './observed-health.ts';
 import type { EndpointMemory } from './upstream-memory.ts';
-import type { EndpointStatus, HealthState } from './upstream-status.ts';
 
 /** A change of an endpoint, for the log. */
 export type EndpointEvent = HealthState | `breaker_${BreakerState}` | `unresolved (${DnsErrorCode})` | 'resolved';
@@ -102,19 +101,24 @@ export class LiveEndpoint {
     return this.pool.busy + this.connections.busyElsewhere;
   }
 
-  get status(): EndpointStatus {
+  get status() {
+    /** `null` without a breaker. */
     const breaker = this.breaker?.state ?? null;
     return {
       url: this.url,
-      // Unhealthy if one of the circuit breaker, the health check and the requests of the last minute shows it.
-      health: breaker === 'open' ? 'unhealthy' : this.#measuredHealth,
+      /** Unhealthy if one of the circuit breaker, the health check and the requests of the last minute shows it. */
+      health: breaker === 'open' ? ('unhealthy' as const) : this.#measuredHealth,
+      /** Of the latest failure, as in the access log; `null` unless the health check or requests show it unhealthy. */
       reason: this.#reason ?? null,
+      /** `null` without a health check. */
       check: this.check?.state ?? null,
       breaker,
       breakerOpenings: this.breaker?.openings ?? 0,
       abandoned: this.abandoned.total,
+      /** Those that are opening included. */
       connections: this.connections.open,
       busy: this.busy,
+      /** `null` for an IP address, which needs no lookup. */
       resolution: this.#owner.context.resolver.statusOf(this.#hostName),
     };
   }

@@ -7,7 +7,6 @@ import { Refusal } from '../response/refusal.ts';
 import { type EndpointEvent, type EndpointOwner, LiveEndpoint, type UpstreamContext } from './live-endpoint.ts';
 import { type QueueEntry, RequestQueue } from './request-queue.ts';
 import { type EndpointMemory, upstreamBuffer, upstreamMemory } from './upstream-memory.ts';
-import type { UpstreamStatus } from './upstream-status.ts';
 
 /** A connection to an endpoint that was chosen for a request. */
 export interface Assignment {
@@ -124,16 +123,22 @@ export class LiveUpstream implements EndpointOwner {
     this.dispatch();
   }
 
-  get status(): UpstreamStatus {
+  get status() {
     const endpoints = this.#endpoints.map(({ status }) => status);
     const available = this.#endpoints.some((endpoint) => mayReceive(endpoint));
     return {
       id: this.upstream.id,
-      health: HEALTH_PRIORITY.find((state) => endpoints.some(({ health }) => health === state)) ?? 'unhealthy',
+      /** The best health of its endpoints. */
+      health:
+        HEALTH_PRIORITY.find((state) => endpoints.some(({ health }) => health === state)) ?? ('unhealthy' as const),
+      /** True if at least one endpoint may receive requests. */
       available,
+      /** True while the default breakers of all healthy endpoints are open. Requests then go to all of these endpoints. */
       panic: !available && this.#mayPanic && this.#endpoints.some((endpoint) => mayReceive(endpoint, true)),
       endpoints,
+      /** Requests that wait for a connection. */
       waiting: this.waiting.total,
+      /** Requests that were sent once more. */
       retries: this.#retries.total,
     };
   }

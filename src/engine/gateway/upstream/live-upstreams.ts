@@ -3,7 +3,6 @@ import type { Upstream } from '../../settings/upstream-definition.ts';
 import { SharedMemory } from '../../shared-memory/worker-context.ts';
 import type { UpstreamContext } from './live-endpoint.ts';
 import { LiveUpstream, UPSTREAM_TOPIC } from './live-upstream.ts';
-import type { UpstreamStatus } from './upstream-status.ts';
 
 /** The upstreams of the active plan, with their connections and health. */
 export class LiveUpstreams {
@@ -21,7 +20,7 @@ export class LiveUpstreams {
     });
   }
 
-  get statuses(): readonly UpstreamStatus[] {
+  get statuses(): readonly LiveUpstream['status'][] {
     return [...this.byKey.values()].map(({ status }) => status);
   }
 

@@ -3,7 +3,7 @@ import { SharedText, textMemory } from '../../shared-memory/shared-text.ts';
 import { SINGLE_WORKER, sharedNow, type WorkerPlace } from '../../shared-memory/worker-context.ts';
 import type { FailureSource } from '../circuit-breaker/circuit-breaker.ts';
 import { FailureStreak, streakMemory } from '../circuit-breaker/failure-streak.ts';
-import type { HealthState } from './upstream-status.ts';
+import type { HealthState } from './health-check.ts';
 
 /** An older observation says nothing about the present. */
 const WINDOW_MS = 60_000;
