@@ -62,13 +62,16 @@ export function checkManifest(
   const substituted = substitute(document.value, environment, allowed);
   const { secrets, references } = substituted;
   const { checked: manifest, findings } = checkAgainst<Manifest>(validate, substituted, copyManifest);
+  const printed = references.flatMap(({ path }) => printedValueFindings(path));
+  const places = new Set(printed.map(({ location }) => JSON.stringify(location)));
+  const others = substituted.findings.filter(({ location }) => !places.has(JSON.stringify(location)));
   return {
     manifest: overrideAddresses(manifest, environment.overrides ?? {}),
     hash: manifestHash(document),
     invalidParts: invalidPartsOf(findings),
     secrets,
     references,
-    findings: [...substituted.findings, ...secrets.flatMap(({ path }) => printedValueFindings(path)), ...findings],
+    findings: [...others, ...printed, ...findings],
   };
 }
 
@@ -85,7 +88,7 @@ function overrideAddresses(manifest: Manifest, { listen, admin }: AddressOverrid
   };
 }
 
-/** Reports variables in values that logs, metrics and messages print. */
+/** Reports variables in values that logs, metrics and messages print, also those with a default, which may be set elsewhere. */
 function printedValueFindings(path: Path): Finding[] {
   const [first, , key, inside] = path;
   const error = (message: string) => [errorAt(path, 'environment', `${message}; write it without a variable`)];
@@ -94,8 +97,7 @@ function printedValueFindings(path: Path): Finding[] {
   if (first === 'auth' && inside === 'name') return error('logs and metrics show this name');
   if (first === 'routes' && key === 'respond') return error('clients and reports get this response');
   if (first !== 'routes' || inside !== undefined || (key !== 'id' && key !== 'path')) return [];
-  const message = `the ${key} of a route is printed in logs and metrics, and a value from the environment never is; write it here without a variable`;
-  return [errorAt(path, 'environment', message)];
+  return error(`the ${key} of a route is printed in logs and metrics, and a value from the environment never is`);
 }
 
 function manifestHash({ text, included }: Document): string {
