@@ -37,6 +37,8 @@ export function fixUnit(noun: string, text: string): string | undefined {
 type Correction = (text: string) => string | undefined;
 
 const UPSTREAM_URL = 'an upstream URL';
+// Of segments that a route may have: the schema would accept `/a//b` too.
+const RELATIVE_PATH = /^(?:https?:\/\/[^/]*\/)?((?:[\w-][\w.~-]*|\{\w+\})(?:\/(?:[\w-][\w.~-]*|\{\w+\}))*(?:\/\*\*)?)$/;
 const UNITS: Readonly<Record<string, Correction>> = {
   'a size': fixSize,
   'a duration': fixDuration,
@@ -46,7 +48,7 @@ const UNITS: Readonly<Record<string, Correction>> = {
 /** By the titles of the schema. A correction that does not match the pattern is not used. */
 const CORRECTIONS: Readonly<Record<string, Correction>> = {
   ...UNITS,
-  'a path': (text) => (/^\w[^:]*$/.test(text) ? `/${text}` : /^https?:\/\/[^/]*(\/.*)$/.exec(text)?.[1]),
+  'a path': (text) => text.replace(RELATIVE_PATH, '/$1'),
   'a name': (text) => text.replaceAll(/(?<=[a-z0-9])(?=[A-Z])|[\s_.:/]+/g, '-').toLowerCase(),
   'auto or a whole number from 1 to 64': (text) => text.trim().toLowerCase(),
   'an address': (text) => `127.0.0.1:${text.replace(/^:/, '')}`,
