@@ -90,10 +90,9 @@ describe('init', () => {
     expect(readFileSync(join(folder, name), 'utf8')).toBe('mine');
   });
 
-  it('says which folder does not exist', async () => {
-    const { code, err } = await runCli(['init', 'deploy/edge.yaml'], temporaryFolder('init'));
-    const message = 'cannot write deploy/edge.yaml: the folder deploy does not exist; create it';
-    expect([code, err]).toEqual([2, `signing-gateway: ${message}\n`]);
+  it('creates the folder of a named file', async () => {
+    const { code, out } = await runCli(['init', 'deploy/new/edge.yaml'], temporaryFolder('init'));
+    expect([code, out]).toEqual([0, 'deploy/new/edge.yaml\ndeploy/new/edge.test.yaml\n']);
   });
 
   it('does not write through a broken symbolic link', async () => {

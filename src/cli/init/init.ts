@@ -41,7 +41,8 @@ export const verb = defineVerb({
     for (const path of [file, tests])
       if (existsSync(path)) throw new CommandError(`${path} already exists; name another file, or remove this one`);
     const probed = target === undefined ? '' : await describeProbe(target);
-    if (isFolder) writeOrFail(name, () => mkdirSync(name, { recursive: true }));
+    const folder = dirname(file);
+    writeOrFail(folder, () => mkdirSync(folder, { recursive: true }));
     writeNew(file, starterManifest(schemaPathFrom(file, 'gateway.schema.json'), starter));
     writeNew(tests, starterTestFile(schemaPathFrom(file, 'gateway-test.schema.json'), basename(file), starter));
     out(`${file}\n${tests}\n`);
