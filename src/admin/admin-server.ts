@@ -124,7 +124,7 @@ function findEndpoint(request: http.IncomingMessage, settings: AdminListener): A
   );
 }
 
-const PATHS = ADMIN_ENDPOINTS.map(({ path }) => path)
+const PATHS = [...new Set(ADMIN_ENDPOINTS.map(({ path }) => path))]
   .filter((path) => !path.startsWith('/page/'))
   .join(', ');
 

@@ -91,6 +91,7 @@ export function parseFormat<Name extends string>(formats: Readonly<Record<Name, 
 /** Parses a share of the requests. Throws a `UsageError` if it is not above 0 and at most 1. */
 export function parseShare(option: string, text = '1'): number {
   const share = Number(text);
-  if (!(share > 0 && share <= 1)) throw new UsageError(`--${option} ${text}: write a number such as 0.1`);
+  if (!(share > 0 && share <= 1))
+    throw new UsageError(`--${option} ${text}: write a number above 0 and at most 1, such as 0.1`);
   return share;
 }

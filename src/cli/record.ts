@@ -14,7 +14,10 @@ export const verb = defineVerb({
   usage: 'signing-gateway record LOG... [--manifest FILE] [--max N]',
   options: {
     manifest: valueOption('FILE', `the manifest that the cases test (default ${DEFAULT_MANIFEST})`, { short: 'c' }),
-    max: valueOption('N', 'print at most N cases: one for each route first, then those of the most requests'),
+    max: valueOption(
+      'N',
+      'print at most N cases: one for each route first, then those of the most requests; 0 prints all',
+    ),
   },
   examples: [
     'signing-gateway record access.log > cases.yaml && signing-gateway test cases.yaml',

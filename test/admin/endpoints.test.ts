@@ -234,7 +234,8 @@ describe('/explain', () => {
   });
 
   it.each([
-    ['', /must not be empty; send \{"method"/],
+    ['', /^the body must not be empty; send \{"method"/],
+    ['{', /^the body is not valid JSON; send \{"method"/],
     ['[]', /send/],
     ...[65, 10_000].map((depth): [string, RegExp] => [
       `{"method":"GET","url":"/open","claims":{"a":${'['.repeat(depth)}${']'.repeat(depth)}}}`,

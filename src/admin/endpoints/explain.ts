@@ -44,7 +44,10 @@ const EXPECTED_BODY =
 function parseExplainRequest(bytes: Buffer) {
   // Deep nesting would overflow the stack.
   const [violation] = validateJson(() => [], bytes);
-  if (violation !== undefined) return `the value at "${violation.pointer}" ${violation.message}; ${EXPECTED_BODY}`;
+  if (violation !== undefined) {
+    const place = violation.pointer === '' ? 'the body' : `the value at "${violation.pointer}"`;
+    return `${place} ${violation.message}; ${EXPECTED_BODY}`;
+  }
   const value = parseJson(bytes.toString());
   if (!isMap(value)) return EXPECTED_BODY;
   const { method, url, headers = {}, body, role, claims, issuer, ...others } = value;

@@ -32,7 +32,7 @@ export const verb = defineVerb({
   examples: [
     'signing-gateway lint deploy/gateway.yaml --fail-on warning',
     'signing-gateway lint -f sarif -o lint.sarif -f github',
-    'signing-gateway lint --fix --dry-run | git apply',
+    'signing-gateway lint --fix --dry-run | git apply --allow-empty',
     'signing-gateway lint --invariants security/invariants.yaml services/*/gateway.yaml',
     'signing-gateway lint --listen 0.0.0.0:8080',
     'signing-gateway lint - < gateway.yaml',

@@ -190,7 +190,7 @@ describe('candidate put', () => {
     expect((await run('put', file(NEXT), '--sample', '0.1')).out).toContain(', 10 % of the requests\n');
     expect(await run('put', file(NEXT), '--sample', '10')).toMatchObject({
       code: 2,
-      err: expect.stringContaining('--sample 10: write a number such as 0.1'),
+      err: expect.stringContaining('--sample 10: write a number above 0 and at most 1, such as 0.1'),
     });
   });
 
