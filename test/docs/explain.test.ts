@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { verb } from '../../src/cli/explain/explain.ts';
 import { load, type PlannedManifest } from '../../src/engine/load.ts';
 import type { Explanation } from '../../src/prove/explain/explain-request.ts';
 import { explain } from '../../src/prove/explain/explain-request.ts';
@@ -97,6 +99,12 @@ function* membersOf(value: unknown, name = ''): Generator<string> {
 describe('docs/explain.md', () => {
   it('shows the output of its commands', async () => {
     expect(await expectConsoles('docs/explain.md', { 'contact.json': '{"name":"Ada"}\n' })).toBe(3);
+  });
+
+  it('lists every option', () => {
+    const page = readFileSync(new URL('../../docs/explain.md', import.meta.url), 'utf8');
+    for (const option of Object.keys(verb.options).filter((name) => name !== 'config'))
+      expect(page).toMatch(new RegExp(`^\\| \`--${option}\\b`, 'm'));
   });
 
   it('lists every member of an explanation', async () => {

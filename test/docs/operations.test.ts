@@ -56,6 +56,12 @@ describe('docs/operations.md', () => {
     expect(rowsOf('status').map(([field]) => field)).toEqual(Object.keys(status as object));
   });
 
+  it('names every member of "workers" in /status', async () => {
+    const { workers } = JSON.parse(await (await fetch(`${site.admin.url}/status`)).text());
+    const row = page.split('\n').find((line) => line.startsWith('| `workers` |')) ?? '';
+    for (const member of Object.keys(workers)) expect(row).toContain(`\`${member}\``);
+  });
+
   it('lists every state of health', () => {
     expect(rowsOf('health').map(([state]) => state)).toEqual([...HEALTH_STATES]);
   });
