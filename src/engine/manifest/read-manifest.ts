@@ -62,7 +62,7 @@ export function checkManifest(
   const substituted = substitute(document.value, environment, allowed);
   const { secrets, references } = substituted;
   const { checked: manifest, findings } = checkAgainst<Manifest>(validate, substituted, copyManifest);
-  const printed = references.flatMap(({ path }) => printedValueFindings(path));
+  const printed = (allowed === undefined ? references : secrets).flatMap(({ path }) => printedValueFindings(path));
   const places = new Set(printed.map(({ location }) => JSON.stringify(location)));
   const others = substituted.findings.filter(({ location }) => !places.has(JSON.stringify(location)));
   return {
