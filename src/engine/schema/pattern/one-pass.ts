@@ -17,8 +17,8 @@ interface PatternPart {
 }
 
 /**
- * Compiles a pattern that V8 matches in linear time: it begins with `^`, has no groups, and after any repetition the next character shows
- * whether another one follows. A match that fails after the last repetition of a part then fails after all earlier ones at once.
+ * Compiles a pattern that V8 matches in linear time: it begins with `^`, has no groups, and the next character always shows whether a part
+ * repeats. If the match fails later, V8 gives up one repetition after the other, and each of these tries ends at its next character.
  *
  * @returns `undefined` for another pattern, and for one with an error; `steps`: the most parts that a character is compared with
  */

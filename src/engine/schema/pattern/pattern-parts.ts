@@ -108,11 +108,8 @@ const BLOCK = 0x400;
 const OFFSETS = Uint16Array.from({ length: BLOCK }, (_, offset) => offset);
 const LOW_SURROGATES = Array.from(OFFSETS, (offset) => String.fromCharCode(0xdc00 + offset));
 
-/** A few properties are in use, in every pattern again. Unicode promises never to change its control characters. */
-const rangesByEscape = new Map([
-  [String.raw`\p{Cc}`, String.raw`\x{0}-\x{1f}\x{7f}-\x{9f}`],
-  [String.raw`\P{Cc}`, String.raw`\x{20}-\x{7e}\x{a0}-\x{d7ff}\x{e000}-\x{10ffff}`],
-]);
+/** A few properties are in use, in every pattern again. */
+const rangesByEscape = new Map<string, string>();
 
 /**
  * Returns the code points that a class escape of ECMA-262 matches, such as `\p{Script=Greek}` or `\S`, as ranges of an RE2

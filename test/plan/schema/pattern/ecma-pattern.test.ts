@@ -252,7 +252,3 @@ test.each(['Cn', 'Co', 'Cc', 'Noncharacter_Code_Point', 'Default_Ignorable_Code_
     expect(differing).toEqual([]);
   },
 );
-
-test.each(['p', 'P'])(String.raw`\%s{Cc} has the ranges that are computed for its other name`, (letter) => {
-  expect(toRe2(`\\${letter}{Cc}`)).toBe(toRe2(`\\${letter}{gc=Cc}`));
-});
