@@ -15,7 +15,12 @@ describe('RoundRobinQueue', () => {
     expect([queue.remove('b', 'b1'), queue.remove('b', 'b1'), queue.remove('c', 'b2')]).toEqual([true, false, false]);
     expect(queue.dequeue((key) => key === 'b')).toBe('b2');
     expect(queue.dequeue((key) => key === 'b')).toBeUndefined();
-    expect([queue.next, queue.lastOf('a'), queue.lengthOf('a'), queue.size]).toEqual(['a1', 'a2', 2, 2]);
+    expect([queue.next, [...(queue.longestLine ?? [])], queue.lengthOf('a'), queue.size]).toEqual([
+      'a1',
+      ['a1', 'a2'],
+      2,
+      2,
+    ]);
     expect(queue.dequeue()).toBe('a1');
   });
 });

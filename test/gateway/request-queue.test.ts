@@ -43,8 +43,8 @@ describe('a request queue', () => {
 
   it('removes a request of the client with the most requests to admit another client', () => {
     const { queue, removed } = queueOf(6, 'a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1', 'b3', 'c2', 'd1', 'd2', 'a5');
-    expect(removed.slice(6)).toEqual(['a4', 'b3', 'a3', 'b2', 'd2', 'a5']);
-    expect(order(queue)).toEqual(['a1', 'b1', 'c1', 'd1', 'a2', 'c2']);
+    expect(removed.slice(6)).toEqual(['a4', 'b3', 'a3', 'a2', 'd2', 'a5']);
+    expect(order(queue)).toEqual(['a1', 'b1', 'c1', 'd1', 'b2', 'c2']);
   });
 
   it('accepts nothing with a limit of 0', () => {
@@ -55,8 +55,8 @@ describe('a request queue', () => {
     const { queue } = queueOf(2);
     const [one, two] = [waiter('a1'), waiter('b1')];
     for (const each of [one, two]) queue.add(each);
-    queue.cancel(one);
-    queue.cancel(one);
+    queue.remove(one.client, one);
+    queue.remove(one.client, one);
     expect([queue.size, order(queue)]).toEqual([1, ['b1']]);
   });
 
@@ -82,7 +82,7 @@ describe('a request queue', () => {
         const [first] = queued;
         if (first === undefined) continue;
         queued.delete(first);
-        queue.cancel(first);
+        queue.remove(first.client, first);
       }
       expect(queue.size).toBe(queued.size);
       expect(queue.size).toBeLessThanOrEqual(50);
@@ -211,5 +211,75 @@ ${PUBLIC_ALL}`);
     for (const path of ['/a4', '/a5', '/a6', '/a7']) expect((await responses[path])?.status).toBe(503);
     const reasons = gateway.lines.filter(({ status }) => status === 503).map(({ reason }) => reason);
     expect(reasons).toEqual(['queue_share', 'queue_share', 'queue_share', 'queue_full']);
+  });
+
+  const startUploads = async (connect: string) => {
+    let uploads = 0;
+    const upstream = await startUpstreamServer((request, response) => {
+      if (request.method === 'POST') uploads += 1;
+      else response.end('ok');
+    });
+    const gateway = await startGateway(`version: 1
+listen: 127.0.0.1:0
+server: { trustedProxies: [127.0.0.1] }
+upstreams:
+  up: { url: '${upstream.url}', connections: { limit: 4 }, timeouts: { connect: ${connect} } }
+routes:
+${PUBLIC_ALL}`);
+    closing.push(upstream.close, gateway.close);
+    const send = async (line: string, client: string, ...more: string[]) => {
+      const wire = await Wire.open(gateway.port);
+      closing.push(async () => wire.end());
+      wire.write(keepAliveHead(line, `X-Forwarded-For: ${client}`, ...more));
+      return wire;
+    };
+    const upload = async (client: string) => {
+      const wire = await send('POST /x HTTP/1.1', client, 'Content-Length: 9');
+      wire.write('a');
+      return wire;
+    };
+    const hold = async (...clients: string[]) => {
+      const wires: Wire[] = [];
+      for (const client of clients) {
+        wires.push(await upload(client));
+        await eventually('the upstream has the upload', () => uploads === wires.length);
+      }
+      return wires;
+    };
+    return { gateway, send, upload, hold };
+  };
+
+  it('get the connection of the oldest upload of a client that has more than half of them', async () => {
+    const { gateway, send, hold } = await startUploads('1500ms');
+    const wires = await hold('192.0.2.1', '192.0.2.1', '192.0.2.1', '192.0.2.1');
+    // Waits until the uploads are as old as a request may wait.
+    const first = await send('GET /x HTTP/1.1', '192.0.2.2');
+    expect([(await first.response()).status, (await wires[0]?.response())?.status]).toEqual([200, 503]);
+    wires[0]?.end();
+    await eventually('the refusal is logged', () => gateway.lines.length === 2);
+    expect(gateway.lines[1]).toMatchObject({ refusal: 'upstream_busy', reason: 'connection_share' });
+    expect(gateway.gateway.upstreams[0]?.endpoints[0]?.busy).toBe(3);
+  });
+
+  it('do not wait for the next upload of that client, whose turn is before theirs', async () => {
+    const { gateway, send, upload, hold } = await startUploads('2s');
+    const wires = await hold('192.0.2.1', '192.0.2.1', '192.0.2.1', '192.0.2.1');
+    // A client ends no upload of its own.
+    expect((await (await upload('192.0.2.1')).response()).status).toBe(503);
+    await upload('192.0.2.1');
+    await eventually('another upload waits', () => gateway.gateway.upstreams[0]?.waiting === 1);
+    const first = await send('GET /x HTTP/1.1', '192.0.2.2');
+    expect((await first.response()).status).toBe(200);
+    expect(await Promise.all(wires.slice(0, 2).map(async (wire) => (await wire.response()).status))).toEqual([
+      503, 503,
+    ]);
+  });
+
+  it('do not end uploads of their own client, or of one that has half of the connections', async () => {
+    const { gateway, send, hold } = await startUploads('100ms');
+    await hold('192.0.2.1', '192.0.2.1', '192.0.2.2', '192.0.2.2');
+    for (const client of ['192.0.2.1', '192.0.2.3'])
+      expect((await (await send('GET /x HTTP/1.1', client)).response()).status).toBe(503);
+    expect(gateway.lines.map(({ reason }) => reason)).toEqual(['queue_too_slow', 'queue_too_slow']);
   });
 });

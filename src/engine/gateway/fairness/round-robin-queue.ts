@@ -16,9 +16,11 @@ export class RoundRobinQueue<Key, Item> {
     return item;
   }
 
-  /** Returns the newest item of a key. */
-  lastOf(key: Key): Item | undefined {
-    return [...(this.#lines.get(key) ?? [])].at(-1);
+  /** The items of the key with the most, the newest one last. */
+  get longestLine(): ReadonlySet<Item> | undefined {
+    let longest: Set<Item> | undefined;
+    for (const line of this.#lines.values()) if (line.size > (longest?.size ?? 0)) longest = line;
+    return longest;
   }
 
   enqueue(key: Key, item: Item): void {

@@ -22,8 +22,12 @@ export interface QueuedRequest extends QueueEntry {
   readonly needsNewConnection: boolean;
   /** True if the connection may become a tunnel. */
   readonly isHandshake: boolean;
+  /** The milliseconds since it was forwarded, while its client still sends the body; otherwise 0. */
+  readonly uploadMs: number;
   start(assignment: Assignment): void;
   refuse(refusal: Refusal): void;
+  /** Ends the exchange on its connection. */
+  stop(refusal: Refusal): void;
 }
 
 /** The topic of messages to the other workers. Their value is the key of an upstream, which looks at its memory then. */
@@ -38,6 +42,8 @@ export class LiveUpstream implements EndpointOwner {
   readonly context: UpstreamContext;
   /** The requests that wait in all workers. */
   readonly waiting: WaitingRequests;
+  /** The requests whose bodies are streamed to an endpoint, the oldest first. */
+  readonly uploads = new Set<QueuedRequest>();
   readonly #endpoints: readonly LiveEndpoint[];
   readonly #queue: RequestQueue<QueuedRequest>;
   readonly #retries: WorkerCounter;
@@ -50,6 +56,8 @@ export class LiveUpstream implements EndpointOwner {
     const { name, bytes } = upstreamBuffer(upstream, worker.count);
     const shared = upstreamMemory(new BufferParts(memory.buffer(name, bytes)), upstream, worker.count);
     const onTimeout = (request: QueuedRequest) => {
+      this.#makeRoom(request);
+      if (!this.#queue.remove(request.client, request)) return;
       this.#onLeft();
       request.refuse(busy('queue_too_slow'));
     };
@@ -99,7 +107,7 @@ export class LiveUpstream implements EndpointOwner {
 
   /** Removes a request from the queue. */
   cancel(request: QueuedRequest): void {
-    this.#queue.cancel(request);
+    this.#queue.remove(request.client, request);
     this.#onLeft();
   }
 
@@ -229,9 +237,25 @@ export class LiveUpstream implements EndpointOwner {
     if (removed === request) return;
     // Another worker may have closed a connection before it saw that this request waits.
     this.#startWaiting();
+    this.#makeRoom(request);
     // Workers whose connections are all busy see the request when they release one.
     if (this.#queue.size > 0 && this.#endpoints.some(({ connections }) => connections.hasIdleElsewhere))
       this.notifyWorkers();
+  }
+
+  /**
+   * Gives waiting requests of a client the connections of uploads, if another client has more than half of the connections for those:
+   * a few bytes a minute keep them open. Ends the oldest ones, but none that is younger than the longest time that a request waits.
+   */
+  #makeRoom({ client }: QueuedRequest): void {
+    const share = this.#endpoints.reduce((sum, { pool }) => sum + pool.busy, 0) / 2;
+    const unfinished = [...this.uploads].filter(({ uploadMs }) => uploadMs > 0);
+    for (const [holder, uploads] of Map.groupBy(unfinished, (upload) => upload.client)) {
+      if (holder === client || uploads.length <= share) continue;
+      for (const upload of uploads.slice(0, Math.floor(uploads.length - share)))
+        if (this.#queue.lengthOf(client) > 0 && upload.uploadMs >= this.upstream.connectTimeoutMs)
+          upload.stop(busy('connection_share'));
+    }
   }
 }
 

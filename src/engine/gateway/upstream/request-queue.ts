@@ -15,7 +15,7 @@ interface QueueLimits<T> {
   readonly size: number;
   /** The longest time that a request waits. */
   readonly timeoutMs: number;
-  /** Called after this time. The queue no longer has the request. */
+  /** Called after this time, while the request still waits. */
   readonly onTimeout: (request: T) => void;
 }
 
@@ -27,8 +27,6 @@ interface QueueLimits<T> {
 export class RequestQueue<T extends QueueEntry> extends RoundRobinQueue<string, T> {
   readonly #limits: QueueLimits<T>;
   readonly #waiting: WaitingRequests;
-  /** The clients by the number of their requests. The last set is empty only if the queue is. */
-  readonly #byLength: Set<string>[] = [new Set()];
 
   /** @param waiting counts the requests of all workers */
   constructor(limits: QueueLimits<T>, waiting: WaitingRequests) {
@@ -46,54 +44,25 @@ export class RequestQueue<T extends QueueEntry> extends RoundRobinQueue<string, 
     const { size, timeoutMs, onTimeout } = this.#limits;
     const removed = this.#waiting.tryAdd(size) ? undefined : this.#requestWithoutRoom(request);
     if (removed === request) return request;
-    // The new request takes over its place in the count.
-    if (removed !== undefined) this.remove(removed.client, removed);
-    request.queueTimeout = new RestartableTimeout(timeoutMs, () => {
-      this.cancel(request);
-      onTimeout(request);
-    }).start();
+    if (removed !== undefined) {
+      // The new request takes over its place in the count.
+      super.remove(removed.client, removed);
+      removed.queueTimeout?.close();
+    }
+    request.queueTimeout = new RestartableTimeout(timeoutMs, () => onTimeout(request)).start();
     this.enqueue(request.client, request);
     return removed;
-  }
-
-  /** Removes the next request. The next turn belongs to another client. */
-  override dequeue(): T | undefined {
-    const request = super.dequeue();
-    if (request !== undefined) this.#waiting.remove();
-    return request;
-  }
-
-  /** Removes a request, if the queue has it. */
-  cancel(request: T): void {
-    if (this.remove(request.client, request)) this.#waiting.remove();
-  }
-
-  override enqueue(client: string, request: T): void {
-    super.enqueue(client, request);
-    this.#updateLength(client, 1);
   }
 
   override remove(client: string, request: T): boolean {
     if (!super.remove(client, request)) return false;
     request.queueTimeout?.close();
-    this.#updateLength(client, -1);
+    this.#waiting.remove();
     return true;
   }
 
   #requestWithoutRoom(request: T): T {
-    const longest = this.#byLength.length - 1;
-    const [client] = this.#byLength[longest] ?? [];
-    const latest = client === undefined ? undefined : this.lastOf(client);
-    return latest === undefined || longest <= this.lengthOf(request.client) + 1 ? request : latest;
-  }
-
-  /** Moves a client to the set of its new length. @param change the change of that length */
-  #updateLength(client: string, change: 1 | -1): void {
-    const lengths = this.#byLength;
-    const length = this.lengthOf(client);
-    lengths[length - change]?.delete(client);
-    lengths[length] ??= new Set();
-    if (length > 0) lengths[length].add(client);
-    while (lengths.length > 1 && lengths.at(-1)?.size === 0) lengths.pop();
+    const longest = [...(this.longestLine ?? [])];
+    return longest.length > this.lengthOf(request.client) + 1 ? (longest.at(-1) as T) : request;
   }
 }

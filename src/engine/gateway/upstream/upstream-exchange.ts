@@ -80,15 +80,19 @@ export abstract class UpstreamExchange implements QueuedRequest, UpstreamRequest
     this.path = upstreamTarget(route, target);
     if (limitMs !== undefined)
       this.#timeout = new RestartableTimeout(limitMs, () =>
-        this.#stop(new Refusal('upstream_timeout', { reason: TOTAL_TIMEOUT })),
+        this.stop(new Refusal('upstream_timeout', { reason: TOTAL_TIMEOUT })),
       ).start();
     this.exchange.work = this;
     this.#upstream.acquire(this);
   }
 
+  get uploadMs(): number {
+    return this.#isUploading ? performance.now() - (this.exchange.forwardedAt as number) : 0;
+  }
+
   /** The client has disconnected. */
   cancel(): void {
-    this.#stop(new ClientDisconnected());
+    this.stop(new ClientDisconnected());
   }
 
   start({ endpoint, connection, trial }: Assignment): void {
@@ -104,7 +108,9 @@ export abstract class UpstreamExchange implements QueuedRequest, UpstreamRequest
   onRequestStart(): void {
     this.#isSent = true;
     this.exchange.wasSent = true;
-    if (this.body instanceof RequestBody) this.exchange.beginBody();
+    if (!(this.body instanceof RequestBody)) return;
+    this.#upstream.uploads.add(this);
+    this.exchange.beginBody();
   }
 
   onStale(): void {
@@ -209,7 +215,7 @@ export abstract class UpstreamExchange implements QueuedRequest, UpstreamRequest
   }
 
   /** Ends the exchange early, in the queue or on its connection. */
-  #stop(reason: unknown): void {
+  stop(reason: unknown): void {
     if (this.#isOver) return;
     if (this.connection === undefined) {
       this.#upstream.cancel(this);
@@ -231,6 +237,7 @@ export abstract class UpstreamExchange implements QueuedRequest, UpstreamRequest
     const connection = this.connection;
     if (connection === undefined) return;
     this.connection = undefined;
+    if (this.body instanceof RequestBody) this.#upstream.uploads.delete(this);
     if (isReusable) this.#endpoint?.pool.release(connection);
     else this.#endpoint?.pool.discard(connection);
     this.#upstream.dispatch();
