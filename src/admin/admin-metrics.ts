@@ -6,6 +6,8 @@ export type AdminMetrics = ReturnType<typeof createAdminMetrics>;
 export function createAdminMetrics(logger: Log['logger']) {
   return {
     connections: 0,
+    /** The latest count of each series that a reload can begin again, and the sum of its counts before those reloads. */
+    counts: new Map<string, { readonly latest: number; readonly earlier: number }>(),
     /** Decisions that were not sent to a stream because there were too many. */
     skippedEvents: 0,
     evicted: new ThrottledWarning(logger, 'admin connections were closed to make room for new ones'),

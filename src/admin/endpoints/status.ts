@@ -1,6 +1,6 @@
 import type { Gateway } from '../../engine/gateway/gateway.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
-import { copyLimitCounts, type LimitCount, STORE_FAILURES } from '../../engine/rate-limits/rate-limit.ts';
+import { copyLimitCounts, STORE_FAILURES } from '../../engine/rate-limits/rate-limit.ts';
 import type { Verifier, VerifierStatus } from '../../engine/tokens/verifier.ts';
 import type { LogStatus } from '../../process/log/process-log.ts';
 import { type AdminContext, jsonResponse, type Respond } from '../admin-endpoint.ts';
@@ -69,13 +69,10 @@ function upstreamFields({ endpoints, ...upstream }: Gateway['upstreams'][number]
 }
 
 function rateLimitFields({ plan, rateLimiter: { counts, local } }: Gateway) {
-  const { tables } = local;
   return plan.rateLimits.map((limit) => {
-    const table = tables.get(limit.key);
-    const sum = (name: LimitCount) => table?.rows.sum(name) ?? 0;
-    const limitCounts = copyLimitCounts(counts.get(limit.id));
-    const lost = { evicted: sum('evicted'), overflowed: sum('overflowed'), retained: sum('retained') };
-    return { ...rateLimitSummary(limit), ...limitCounts, counters: table?.size ?? 0, ...lost };
+    const { evicted, overflowed, retained, ...outcomes } = copyLimitCounts(counts.get(limit.id));
+    const counters = local.tables.get(limit.key)?.size ?? 0;
+    return { ...rateLimitSummary(limit), ...outcomes, counters, evicted, overflowed, retained };
   });
 }
 

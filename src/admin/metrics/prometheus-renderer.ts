@@ -29,15 +29,28 @@ export async function renderMetrics(context: AdminContext): Promise<Generator<st
 function* formatMetrics(context: AdminContext, processMetrics: string): Generator<string> {
   for (const metric of METRICS) {
     const name = exportedName(metric.name);
+    const restarts = metric.type === 'counter' && metric.labels.some((label) => RELOADED.has(label));
     yield `# HELP ${name} ${escapeText(metric.help)}\n# TYPE ${name} ${metric.type}\n`;
     for (const series of metric.read(context)) {
       const labels = metric.labels.map((label, index) => `${label}="${escapeText(series[index] as string, true)}"`);
       const value = series.at(-1) as number | Histogram;
-      yield typeof value === 'number' ? line(name, labels.join(), value) : histogramLines(name, labels, value);
+      if (typeof value !== 'number') yield histogramLines(name, labels, value);
+      else yield line(name, labels.join(), restarts ? continueCount(context, name + labels, value) : value);
     }
     yield '\n';
   }
   yield processMetrics;
+}
+
+/** The labels of things whose counts begin at 0 again when a reload changes them. */
+const RELOADED: ReadonlySet<string> = new Set(['upstream', 'store', 'issuer']);
+
+/** Adds the counts from before such reloads: a counter of Prometheus never falls while its process runs. */
+function continueCount({ adminMetrics: { counts } }: AdminContext, series: string, value: number): number {
+  const { latest, earlier } = counts.get(series) ?? { latest: 0, earlier: 0 };
+  const all = value < latest ? earlier + latest : earlier;
+  counts.set(series, { latest: value, earlier: all });
+  return all + value;
 }
 
 function histogramLines(name: string, labels: readonly string[], { counts, sumMs, boundsMs }: Histogram): string {

@@ -1,9 +1,5 @@
 import { type LimitCounts, STORE_FAILURES, type StoreFailureReason } from '../../engine/rate-limits/rate-limit.ts';
-import type { AdminContext } from '../admin-endpoint.ts';
 import { type MetricEntry, type MetricTable, metricBy } from './metric.ts';
-
-type Tables = AdminContext['gateway']['rateLimiter']['local']['tables'];
-type CounterTable = NonNullable<ReturnType<Tables['get']>>;
 
 /** The results of a request by a limit. Each request has one. */
 const RESULTS = ['allowed', 'refused', 'reported', 'skipped', 'undecided'] as const;
@@ -26,18 +22,23 @@ export const RATE_LIMIT_METRICS: MetricTable = {
     'Requests that this process counted because the store failed.',
     ({ fallback }) => fallback,
   ),
-  rate_limit_counters: tableMetric('Values that a limit remembers in this process.', ({ size }) => size),
-  rate_limit_evicted_total: tableMetric(
+  rate_limit_counters: metricBy(
+    ['limit'],
+    'Values that a limit remembers in this process.',
+    ({ gateway: { plan, rateLimiter } }) =>
+      plan.rateLimits.map(({ id, key }) => [id, rateLimiter.local.tables.get(key)?.size ?? 0]),
+  ),
+  rate_limit_evicted_total: limitCounter(
     'Values that were forgotten too early, because there was no room for new ones.',
-    ({ rows }) => rows.sum('evicted'),
+    ({ evicted }) => evicted,
   ),
-  rate_limit_overflowed_total: tableMetric(
+  rate_limit_overflowed_total: limitCounter(
     'Requests that were counted together, because there was no room for their values.',
-    ({ rows }) => rows.sum('overflowed'),
+    ({ overflowed }) => overflowed,
   ),
-  rate_limit_retained_total: tableMetric(
+  rate_limit_retained_total: limitCounter(
     'Requests that remained counted although they were no failures, because there was no room to remember them until their responses.',
-    ({ rows }) => rows.sum('retained'),
+    ({ retained }) => retained,
   ),
   rate_limit_store_up: metricBy(
     ['store'],
@@ -63,14 +64,5 @@ const STORE_REASONS = Object.keys(STORE_FAILURES) as StoreFailureReason[];
 function limitCounter(help: string, read: (counts: LimitCounts) => number): MetricEntry {
   return metricBy(['limit'], help, ({ gateway: { rateLimiter } }) =>
     rateLimiter.counts.entries().map(([limit, counts]) => [limit, read(counts)]),
-  );
-}
-
-function tableMetric(help: string, read: (table: CounterTable) => number): MetricEntry {
-  return metricBy(['limit'], help, ({ gateway: { plan, rateLimiter } }) =>
-    plan.rateLimits.flatMap(({ id, key }) => {
-      const table = rateLimiter.local.tables.get(key);
-      return table === undefined ? [] : [[id, read(table)]];
-    }),
   );
 }

@@ -2,7 +2,7 @@ import { createSingleWorker, type WorkerContext } from '../shared-memory/worker-
 import { CounterTable } from './counter-table.ts';
 import { limitBuffer, MAX_SLOTS } from './limit-buffer.ts';
 import { NO_ENTRY } from './pending-requests.ts';
-import type { LimitRows, RateLimit } from './rate-limit.ts';
+import type { RateLimit } from './rate-limit.ts';
 
 /**
  * The result of counting one request by the generic cell rate algorithm (GCRA). A counter is one number, the theoretical arrival
@@ -74,11 +74,6 @@ export class LocalCounters implements Counters {
   /** The tables of the limits, by `RateLimit.key`. */
   get tables(): ReadonlyMap<string, CounterTable> {
     return this.#tables;
-  }
-
-  /** Returns the rows of a limit of the active plan. */
-  rowsOf(key: string): LimitRows {
-    return (this.#tables.get(key) as CounterTable).rows;
   }
 
   /** Keeps the counters of these limits only, each with an equal share of the memory. */

@@ -86,8 +86,8 @@ export function isReleased({ failures }: RateLimit, { wasSent, status, refusal }
   return failures !== undefined && (status === undefined || !failures.has(status));
 }
 
-/** The outcomes of a request by a rate limit. Each request has exactly one of the first five. */
-const OUTCOMES = [
+/** The numbers that each worker counts by a limit. The first five are outcomes of a request, which has exactly one of them. */
+const COUNTS = [
   /** Within the limit. */
   'allowed',
   /** Over the limit, and refused. */
@@ -102,10 +102,10 @@ const OUTCOMES = [
   'released',
   /** Counted by this process because the store failed. */
   'fallback',
+  'evicted',
+  'overflowed',
+  'retained',
 ] as const;
-
-/** The numbers that each worker counts by a limit. */
-const COUNTS = [...OUTCOMES, 'evicted', 'overflowed', 'retained'] as const;
 
 export type LimitCount = (typeof COUNTS)[number];
 export type LimitRows = WorkerRows<LimitCount>;
@@ -115,12 +115,11 @@ export function limitRows(buffer: SharedArrayBuffer, workerIndex: number): Limit
   return new WorkerRows(cells, COUNTS, workerIndex);
 }
 
-/** The number of requests with each outcome of a rate limit. */
-export type LimitCounts = Record<(typeof OUTCOMES)[number], number>;
+export type LimitCounts = Record<LimitCount, number>;
 
 /** Returns these counts as they are now, or zeros. */
 export function copyLimitCounts(counts: Readonly<LimitCounts> | undefined): LimitCounts {
-  return Object.fromEntries(OUTCOMES.map((outcome) => [outcome, counts?.[outcome] ?? 0])) as LimitCounts;
+  return Object.fromEntries(COUNTS.map((name) => [name, counts?.[name] ?? 0])) as LimitCounts;
 }
 
 /** The counts of a limit over all workers. They continue if a reload changes the key of the limit. */
@@ -136,7 +135,7 @@ export class SharedLimitCounts {
 
   /** Returns the counts as they are now, always in the same object. */
   read(): Readonly<LimitCounts> {
-    for (const outcome of OUTCOMES) this.#total[outcome] = this.#former[outcome] + this.#rows.sum(outcome);
+    for (const name of COUNTS) this.#total[name] = this.#former[name] + this.#rows.sum(name);
     return this.#total;
   }
 

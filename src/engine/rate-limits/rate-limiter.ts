@@ -1,6 +1,8 @@
 import type { NameResolver } from '../dns/name-resolver.ts';
 import { Refusal } from '../gateway/response/refusal.ts';
+import { getOrCreate } from '../get-or-create.ts';
 import type { Log } from '../log/log.ts';
+import type { CounterTable } from './counter-table.ts';
 import { LiveStores } from './live-stores.ts';
 import {
   type CountedRequest,
@@ -55,10 +57,8 @@ export class RateLimiter {
     const ids = new Set(limits.map(({ id }) => id));
     for (const id of this.#counts.keys()) if (!ids.has(id)) this.#counts.delete(id);
     for (const { id, key } of limits) {
-      const rows = this.local.rowsOf(key);
-      const counts = this.#counts.get(id);
-      if (counts === undefined) this.#counts.set(id, new SharedLimitCounts(rows));
-      else counts.continueWith(rows);
+      const { rows } = this.local.tables.get(key) as CounterTable;
+      getOrCreate(this.#counts, id, () => new SharedLimitCounts(rows)).continueWith(rows);
     }
   }
 

@@ -269,4 +269,38 @@ describe('/metrics', () => {
     expect(value('requests_total', { route: 'files', method: 'GET', status: '2xx' })).toBeNaN();
     site.swap(MANIFEST);
   });
+
+  it('lets no counter fall at a reload that changes an upstream, a limit, a store, a token method or a route', async () => {
+    const counters = new Set(METRICS.filter(({ type }) => type === 'counter').map(({ name }) => name));
+    // A series ends with its route or upstream.
+    let latest = new Map<string, number>();
+    const read = async () => {
+      for (const path of ['/open', '/gone', '/reported?page=x']) await send(path);
+      await send('/files/a', { headers: { Authorization: 'Bearer nonsense' } });
+      const { samples } = await scrape(site.admin.url);
+      const now = new Map<string, number>();
+      for (const { name, labels, value } of samples)
+        if (counters.has(name)) now.set(`${name} ${JSON.stringify(labels)}`, value);
+      const fallen = [...now].filter(([series, value]) => value < (latest.get(series) ?? 0));
+      latest = now;
+      return fallen;
+    };
+    expect(await read()).toEqual([]);
+    const changed = MANIFEST.replace("up: { url: '${UP}' }", "up: { url: '${UP}', timeouts: { connect: 3s } }")
+      .replace('failures: 2', 'failures: 3')
+      .replace('algorithms: [ES256]', 'algorithms: [ES256, RS256]')
+      .replace("secret: '${SECRET}'", "secret: '${SECRET}', timeout: 40ms")
+      .replace('key: client, allow', 'key: [client, route], allow')
+      .replace('id: open, method: any', 'id: open, method: GET');
+    const removed = MANIFEST.split('\n')
+      .filter((text) => !/gone|reported/.test(text))
+      .join('\n');
+    for (const manifest of [changed, removed, MANIFEST, changed, MANIFEST]) {
+      site.swap(manifest);
+      expect(await read()).toEqual([]);
+    }
+    const series = [...latest.keys()].join('\n');
+    for (const name of ['upstream_breaker_openings', 'token_verifications', 'rate_limit_store_failures'])
+      expect(series).toContain(`${name}_total`);
+  });
 });
