@@ -262,9 +262,14 @@ describe('a response writer', () => {
 
   it.each(['\r', '\n', '\0'])('refuses %j in the reason, in names and in values', (character) => {
     const refused = (reason: string, headers: string[]) =>
-      responseTo('GET / HTTP/1.1', (response) =>
-        expect(() => response.writeHead(200, reason, headers)).toThrow('has a line break'),
-      );
+      responseTo('GET / HTTP/1.1', (response) => {
+        const writes = [
+          () => response.writeHead(200, reason, headers),
+          () => response.writeInformation(103, reason, headers),
+          () => response.setTrailers([...headers, 'Reason', reason]),
+        ];
+        for (const write of writes) expect(write).toThrow('has a line break');
+      });
     expect(refused(`O${character}K`, [])).toBe('');
     expect(refused('OK', [`A${character}`, 'b'])).toBe('');
     expect(refused('OK', ['A', `${character}b`])).toBe('');

@@ -24,6 +24,7 @@ export interface ResponseOwner {
 const NO_BYTES = Buffer.alloc(0);
 /** Matches characters that would end a field line early (RFC 9110 section 5.5). */
 const LINE_BREAK = /[\0\r\n]/;
+const HAS_LINE_BREAK = 'the reason or a header has a line break';
 
 /**
  * Writes the response to one request (RFC 9112). It adds the framing, `Date` and the persistence of the connection. The head waits for the
@@ -81,7 +82,7 @@ export class ResponseWriter {
    */
   writeHead(status: number, reason: string, headers: RawHeaders): void {
     // One test of all texts takes a tenth of the time of one for each.
-    if (LINE_BREAK.test(reason + headers.join(''))) throw new Error('the reason or a header has a line break');
+    if (LINE_BREAK.test(reason + headers.join(''))) throw new Error(HAS_LINE_BREAK);
     const connection = this.#connection;
     let hasLength = false;
     let hasDate = false;
@@ -109,8 +110,9 @@ export class ResponseWriter {
     this.#head = connection.isHalfClosed ? text.slice(connection.takeSentBytes()) : text;
   }
 
-  /** Sends an informational (1xx) response. */
+  /** Sends an informational (1xx) response. @throws Error if a name or a value has a line break */
   writeInformation(status: number, reason: string, headers: RawHeaders): void {
+    if (LINE_BREAK.test(reason + headers.join(''))) throw new Error(HAS_LINE_BREAK);
     const text = `HTTP/1.1 ${status} ${reason}\r\n${serializeHeaders(headers)}\r\n`;
     if (!this.isOver) this.#connection.socket.write(text, 'latin1');
   }
@@ -125,8 +127,9 @@ export class ResponseWriter {
     if (this.#hasBody && bytes.length > 0) this.#write(bytes, '', onWritten);
   }
 
-  /** Sets the trailers of a chunked body. */
+  /** Sets the trailers of a chunked body. @throws Error if a name or a value has a line break */
   setTrailers(trailers: RawHeaders): void {
+    if (LINE_BREAK.test(trailers.join(''))) throw new Error(HAS_LINE_BREAK);
     this.#trailers = serializeHeaders(trailers);
   }
 

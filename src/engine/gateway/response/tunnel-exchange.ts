@@ -1,6 +1,5 @@
 import type { Duplex } from 'node:stream';
-import { serializeHeaders } from '../../http1/message-head.ts';
-import { getHeader, type RawHeaders } from '../../http1/raw-headers.ts';
+import { getHeader } from '../../http1/raw-headers.ts';
 import type { ResponseHead } from '../../http1/upstream-request.ts';
 import type { EndReason } from '../server/long-lived-exchanges.ts';
 import { applyHeaderRules, withoutHopHeaders } from '../upstream/proxy-headers.ts';
@@ -38,9 +37,9 @@ export class TunnelExchange extends StreamedExchange {
       refuse(exchange, new Refusal('upstream_error', { reason: 'upgrade_protocol_mismatch' }));
       return;
     }
-    const kept = withoutHopHeaders(headers, named);
+    const kept = applyHeaderRules(withoutHopHeaders(headers, named), exchange.route.responseHeaders);
     exchange.respondedAt = performance.now();
-    socket.write(switchingProtocols(applyHeaderRules(kept, exchange.route.responseHeaders)), 'latin1');
+    exchange.response.writeInformation(101, 'Switching Protocols', [...UPGRADED, ...kept]);
     const earlyData = connection.detach();
     if (earlyData.length > 0) socket.unshift(earlyData);
     const frames = new WebSocketFrameTracker();
@@ -58,6 +57,8 @@ export class TunnelExchange extends StreamedExchange {
     exchange.trackLongLived((reason) => closeTunnel(socket, upstream, frames, reason));
   }
 }
+
+const UPGRADED = ['Connection', 'Upgrade', 'Upgrade', 'websocket'];
 
 /** Close codes (RFC 6455 section 7.4.1; 1012 is in the IANA registry). */
 const CLOSE: Readonly<Record<EndReason, readonly [code: number, reason: string]>> = {
@@ -112,9 +113,4 @@ function destroyAfter(socket: Duplex, ms: number): void {
   if (socket.destroyed) return;
   const timer = setTimeout(() => socket.destroy(), ms).unref();
   socket.once('close', () => clearTimeout(timer));
-}
-
-function switchingProtocols(headers: RawHeaders): string {
-  const lines = serializeHeaders(headers);
-  return `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n${lines}\r\n`;
 }
