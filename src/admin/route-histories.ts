@@ -36,13 +36,8 @@ export class RouteHistories {
 
   record(id: string, counts: TrafficCounts, refusals: ReturnType<typeof newRefusals>): void {
     if (counts.requests === 0) return;
-    let ring = this.#rings.get(id);
-    if (ring === undefined) {
-      if (this.#rings.size >= MAX_ROUTES) return;
-      ring = new RouteRing();
-      this.#rings.set(id, ring);
-    }
-    ring.record(this.#latest, counts, refusals);
+    if (this.#rings.size >= MAX_ROUTES && !this.#rings.has(id)) return;
+    getOrCreate(this.#rings, id, () => new RouteRing()).record(this.#latest, counts, refusals);
   }
 
   /** Returns the intervals of a route, oldest first, and its refused requests of the last 55 to 60 minutes by code. */
