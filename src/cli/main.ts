@@ -87,8 +87,9 @@ if (isServing) (await import('./run/v8-flags.ts')).setV8Flags('loading', nodeOpt
 
 // Later starts read compiled code from a cache, which saves a quarter of their time. By default Node would use a folder in the
 // temporary folder, where another user may have stored other code.
-const { findCacheFolder } = await import('./compile-cache.ts');
-const cacheFolder = process.env['NODE_COMPILE_CACHE'] ?? findCacheFolder(process.env, process.getuid?.());
+const { findCacheFolder, pruneCacheFolder } = await import('./compile-cache.ts');
+const chosenFolder = process.env['NODE_COMPILE_CACHE'];
+const cacheFolder = chosenFolder ?? findCacheFolder(process.env, process.getuid?.());
 if (cacheFolder !== undefined) {
   module.enableCompileCache(cacheFolder);
   // Threads use the cache only if the environment names it.
@@ -104,6 +105,7 @@ process.env = { ...process.env };
 
 const { main } = await import('./command-line.ts');
 const code = await main(process.argv.slice(2), createTerminal());
+if (chosenFolder === undefined && cacheFolder !== undefined) pruneCacheFolder(cacheFolder, module.getCompileCacheDir());
 // A gateway exits explicitly. If Node exited by itself, it would first restore the default actions of signals, and a late
 // signal would end the process.
 if (isServing) exitAfterStderrFlush(code);

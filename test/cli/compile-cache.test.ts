@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { findCacheFolder } from '../../src/cli/compile-cache.ts';
+import { findCacheFolder, pruneCacheFolder } from '../../src/cli/compile-cache.ts';
 import { MAIN } from '../support/cli.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -11,7 +11,7 @@ const find = (cache: string) => findCacheFolder({ XDG_CACHE_HOME: cache }, proce
 
 describe('findCacheFolder', () => {
   it('creates a folder in the cache folder of the user', () => {
-    const cache = join(temporaryFolder('cache'), 'new/cache');
+    const cache = join(temporaryFolder('cache'), 'new');
     expect(find(cache)).toBe(join(cache, 'signing-gateway'));
     expect(readdirSync(cache)).toEqual(['signing-gateway']);
   });
@@ -43,7 +43,35 @@ describe('findCacheFolder', () => {
   });
 
   it('returns undefined if the folder cannot be created', () => {
-    expect(find('/dev/null/cache')).toBeUndefined();
+    for (const cache of ['/dev/null/cache', '/proc/cache']) expect(find(cache)).toBeUndefined();
+  });
+});
+
+describe('pruneCacheFolder', () => {
+  const fill = (entries: number) => {
+    const folder = temporaryFolder('cache');
+    const days = { 'v26.1.0-x64-1-0': 31, 'v26.1.0-x64-2-0': 29, 'v26.1.0-x64-3-0': 31, notes: 31 };
+    for (const [name, age] of Object.entries(days)) {
+      mkdirSync(join(folder, name));
+      const count = name === 'v26.1.0-x64-3-0' ? entries : 1;
+      for (let index = 0; index < count; index += 1) writeFileSync(join(folder, name, `${index}`), '');
+      const time = Date.now() / 1_000 - age * 86_400;
+      utimesSync(join(folder, name), time, time);
+    }
+    pruneCacheFolder(folder, join(folder, 'v26.1.0-x64-3-0'));
+    return readdirSync(folder);
+  };
+
+  it('keeps the code of this Node, and that of another one for 30 days', () => {
+    expect(fill(4_096)).toEqual(['notes', 'v26.1.0-x64-2-0', 'v26.1.0-x64-3-0']);
+  });
+
+  it('removes the code of this Node if it is that of many installations', () => {
+    expect(fill(4_097)).toEqual(['notes', 'v26.1.0-x64-2-0']);
+  });
+
+  it('accepts a folder that is gone', () => {
+    expect(() => pruneCacheFolder('/dev/null/cache', undefined)).not.toThrow();
   });
 });
 
@@ -60,6 +88,17 @@ describe('the process', () => {
     const cache = temporaryFolder('cache');
     expect(run(cache)).toEqual([]);
     expect(readdirSync(join(cache, 'signing-gateway'))).toHaveLength(1);
+  });
+
+  it('removes old code when it ends, but none in a folder that it did not choose', () => {
+    const cache = temporaryFolder('cache');
+    const old = join(cache, 'signing-gateway', 'v20.0.0-x64-0-0');
+    mkdirSync(old, { recursive: true, mode: 0o700 });
+    utimesSync(old, 1, 1);
+    run(cache, { NODE_COMPILE_CACHE: join(cache, 'signing-gateway') });
+    expect(existsSync(old)).toBe(true);
+    run(cache);
+    expect(existsSync(old)).toBe(false);
   });
 
   it('stores no compiled code if another user may write there', () => {
