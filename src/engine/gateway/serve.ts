@@ -134,7 +134,7 @@ async function serveLater(
     while (step.done !== true) step = deciding.next(await step.value);
     follow(step.value, exchange, server);
   } catch (error) {
-    fail(exchange, error);
+    if (exchange.refusal === undefined) fail(exchange, error);
   } finally {
     // A store may have counted the request after the client had left, and so after the end of the exchange.
     if (exchange.response.isOver) exchange.settleRateLimits();
@@ -142,8 +142,8 @@ async function serveLater(
 }
 
 function follow(decision: Decision, exchange: Exchange, server: ServerState): void {
-  // The client may have left while its token was verified or its body read.
-  if (exchange.response.isOver) return;
+  // While its token was verified or its body read, the client may have left, or sent bytes that were refused.
+  if (exchange.response.isOver || exchange.refusal !== undefined) return;
   if (decision === 'server-options') respondWithoutContent(exchange, ['Allow', HTTP_METHODS.join(', ')]);
   else if (decision === 'preflight') respondWithoutContent(exchange, preflightHeaders(exchange));
   else if (exchange.head?.maxForwards === 0) respondWithoutContent(exchange, allowedMethods(exchange));
