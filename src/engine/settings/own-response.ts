@@ -100,6 +100,8 @@ function compileRedirect(
   const example = 'write for example /v2/{rest} or https://docs.example/{rest}';
   if (matched === undefined || !URI_TEXT.test(to)) report(`this is not a path or a URL with a fixed host; ${example}`);
   else if (typeof url === 'string') report(`${url}; ${example}`);
+  else if (/\/\*+(?:\/|$)/.test(toPath))
+    report('a location has no wildcards; write {name} of a segment of "path", or {rest} for its **');
   else if (HOST_LIKE.test(toPath)) report('browsers read "//" at the start of a path as a host; write one slash');
   if ([...to.matchAll(PARAMETER)].some(([, name = '']) => readParameter(pattern, name, []) === undefined))
     report('a parameter of this location is not in "path"; write {name} of one of its segments, or {rest} for its **');
