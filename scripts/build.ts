@@ -20,7 +20,7 @@ const EXTERNAL_PACKAGES = ['@opentelemetry/api'];
  * replaces, and the metrics of clusters and those that are pushed. They would take 20 MB and 60 ms of each start.
  */
 const UNUSED_MODULES: Readonly<Record<string, readonly string[]>> = {
-  'http-proxy-3': ['node:https', 'node:http2', 'node:tls', 'follow-redirects', 'debug'],
+  'http-proxy-3': ['node:http', 'node:https', 'node:http2', 'node:tls', 'follow-redirects', 'debug'],
   '@prometheus-io/client': ['./lib/cluster', './lib/worker', './lib/pushgateway', '@opentelemetry/api'],
 };
 /** Packages that a usual manifest does not need. Each gets a file of its own, which is read on first use. */
@@ -55,7 +55,7 @@ await build({
     'cli/validation-worker': 'src/engine/validation/validation-worker.ts',
     'cli/manifest-worker': 'src/process/reload/manifest-worker.ts',
     'cli/file-worker': 'src/process/reload/file-worker.ts',
-    'cli/worker-entry': 'src/process/workers/worker-entry.ts',
+    'cli/worker': 'src/process/workers/worker.ts',
     'cli/display-worker': 'src/admin/display-worker.ts',
   },
   external: (id, importer) => EXTERNAL_PACKAGES.includes(id) && !isUnused(id, importer),

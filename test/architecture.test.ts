@@ -158,7 +158,7 @@ const STARTS = [
   'src/engine/validation/validation-worker.ts',
   'src/process/reload/file-worker.ts',
   'src/process/reload/manifest-worker.ts',
-  'src/process/workers/worker-entry.ts',
+  'src/process/workers/worker.ts',
 ];
 
 /** Types of results that no file imports, but the declarations of other files have to name. */

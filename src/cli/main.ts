@@ -96,9 +96,6 @@ if (cacheFolder !== undefined) {
   process.env['NODE_COMPILE_CACHE'] = cacheFolder;
 }
 
-const { omitWebSocketClient } = await import('../engine/node-internals/built-in-modules.ts');
-omitWebSocketClient();
-
 // The YAML parser reads an environment variable for each token. As a system call each time, that takes a sixth of the
 // parsing time.
 process.env = { ...process.env };

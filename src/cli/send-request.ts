@@ -1,15 +1,16 @@
 import { X509Certificate } from 'node:crypto';
-import * as http from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import * as https from 'node:https';
+import { loadHttp } from '../engine/node-internals/built-in-modules.ts';
 import { CommandError } from './terminal.ts';
 
 /** The environment variable with the token of the admin API: an argument would be visible to other users of the machine. */
 export const TOKEN_VARIABLE = 'SIGNING_GATEWAY_ADMIN_TOKEN';
 
 /** Sends a request on a connection of its own. Resolves to the response when its head has arrived. */
-export function sendRequest(url: string, options: https.RequestOptions, body?: Buffer): Promise<http.IncomingMessage> {
+export function sendRequest(url: string, options: https.RequestOptions, body?: Buffer): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    const send = url.startsWith('https:') ? https.request : http.request;
+    const send = url.startsWith('https:') ? https.request : loadHttp().request;
     send(url, { ...options, agent: false }, resolve)
       .on('error', reject)
       .end(body);

@@ -1,8 +1,9 @@
 import { generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { SignJWT } from 'jose/jwt/sign';
+import { loadHttp } from '../../engine/node-internals/built-in-modules.ts';
 
 /** An HTTP server on 127.0.0.1. */
 type LocalServer = Awaited<ReturnType<typeof startLocalServer>>;
@@ -12,7 +13,7 @@ export async function startLocalServer(
   port: number,
   respond: (...exchange: Parameters<RequestListener>) => Promise<void>,
 ) {
-  const server = createServer((request, response) => {
+  const server = loadHttp().createServer((request, response) => {
     respond(request, response).catch(() => response.destroy());
   });
   try {

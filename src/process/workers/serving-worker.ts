@@ -43,7 +43,7 @@ export class ServingWorker {
     this.index = setup.index;
     this.input = setup.input;
     // The extension of this file: the sources run as .ts, the package as .js.
-    const url = new URL(`./worker-entry${extname(import.meta.url)}`, import.meta.url);
+    const url = new URL(`./worker${extname(import.meta.url)}`, import.meta.url);
     const heartbeat = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
     this.#thread = new Worker(url, {
       name: `worker ${setup.index}`,

@@ -1,5 +1,6 @@
-import { type IncomingMessage, request as nodeRequest } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { Duplex, Writable } from 'node:stream';
+import { loadHttp } from '../../engine/node-internals/built-in-modules.ts';
 import { type OfflineRequest, requestBytes } from './request-bytes.ts';
 
 /** A response: as the stub of the upstream sends it, or as the client receives it. */
@@ -18,7 +19,7 @@ export function sendOverSocket(socket: Duplex, request: OfflineRequest): Promise
       resolve(response);
       socket.destroy();
     };
-    const reader = nodeRequest({
+    const reader = loadHttp().request({
       // The parser must know only that the response to HEAD has no body.
       method: request.method === 'HEAD' ? 'HEAD' : 'GET',
       createConnection: () => readOnlySocket(socket),

@@ -1,9 +1,10 @@
-import { createServer, type IncomingMessage, STATUS_CODES } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { createGateway, type Gateway } from '../../engine/gateway/gateway.ts';
 import type { RequestRecord } from '../../engine/gateway/telemetry/request-record.ts';
 import type { PlannedManifest } from '../../engine/load.ts';
 import { createNullLog } from '../../engine/log/log.ts';
+import { loadHttp } from '../../engine/node-internals/built-in-modules.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import type { ForwardingRoute, Route } from '../../engine/plan/route-definition.ts';
 import type { Principal, Verifier } from '../../engine/tokens/verifier.ts';
@@ -165,7 +166,7 @@ function createRecordingUpstream(response: OfflineResponse) {
     /** Opens a connection that stands for one to the endpoint of this origin. */
     connect(origin: string): Duplex {
       const options = { requireHostHeader: false, maxHeaderSize: MAX_HEAD_BYTES };
-      const server = createServer(options, (request) => void record(origin, request));
+      const server = loadHttp().createServer(options, (request) => void record(origin, request));
       server.maxHeadersCount = 0;
       const [client, serverSide] = MemorySocket.pair();
       server.emit('connection', serverSide);
@@ -180,6 +181,6 @@ const BODILESS = new Set([204, 304]);
 function responseBytes({ status, headers, body }: OfflineResponse, method: string): Buffer {
   const isFramed = ['content-length', 'transfer-encoding'].some((name) => headerValue(headers, name) !== undefined);
   const length = isFramed || BODILESS.has(status) ? [] : ['Content-Length', String(body.length)];
-  const head = headBytes(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`, [...headers, ...length]);
+  const head = headBytes(`HTTP/1.1 ${status} ${loadHttp().STATUS_CODES[status] ?? ''}`, [...headers, ...length]);
   return method === 'HEAD' ? head : Buffer.concat([head, body]);
 }
