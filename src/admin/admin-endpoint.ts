@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { Gateway } from '../engine/gateway/gateway.ts';
 import type { PlannedManifest } from '../engine/load.ts';
 import type { AddressOverrides } from '../engine/manifest/source.ts';
@@ -6,6 +5,7 @@ import type { LogStatus } from '../process/log/process-log.ts';
 import type { Reloader } from '../process/reload/reloader.ts';
 import type { WorkerGroup } from '../process/workers/worker-group.ts';
 import type { CandidateControl } from '../traffic/candidate/candidate-control.ts';
+import type { HttpResponse } from './admin-listener.ts';
 import type { AdminMetrics } from './admin-metrics.ts';
 import type { CpuBudget } from './cpu-budget.ts';
 import type { DescriptorMonitor } from './descriptor-monitor.ts';
@@ -87,7 +87,6 @@ export interface AdminRequest {
   /** True if the caller sent every required credential. A public endpoint also serves callers without one. */
   readonly isAuthenticated: boolean;
   readonly query: URLSearchParams;
-  readonly headers: IncomingHttpHeaders;
   /** Empty if there is no body. */
   readonly body: Buffer;
   /** The remote address of the connection. */
@@ -102,7 +101,7 @@ export interface AdminResponse {
    * A generator yields a large body in small chunks, each when the client has received the previous ones. A function
    * writes to the response until the client disconnects, and frees its resources when the response closes.
    */
-  readonly body: string | Buffer | Generator<string> | ((response: ServerResponse) => void);
+  readonly body: string | Buffer | Generator<string> | ((response: HttpResponse) => void);
 }
 
 /** The type of a value after a round trip through JSON. */

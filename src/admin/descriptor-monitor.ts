@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { open, readdir, stat } from 'node:fs/promises';
 import { attempt } from '../engine/attempt.ts';
 import type { Gateway } from '../engine/gateway/gateway.ts';
-import { descriptorLimits, requiredDescriptors } from '../engine/gateway/server/descriptor-limits.ts';
 import { type Log, ThrottledWarning } from '../engine/log/log.ts';
 import type { Plan } from '../engine/plan/plan.ts';
 
@@ -13,7 +12,7 @@ export type DescriptorMonitor = ReturnType<typeof createDescriptorMonitor>;
 
 /** Monitors file descriptors: without a free one, the runtime closes new connections and reports nothing. */
 export function createDescriptorMonitor(
-  gateway: Pick<Gateway, 'plan' | 'workerCount'>,
+  gateway: Pick<Gateway, 'plan' | 'clients' | 'requiredDescriptors'>,
   logger: Log['logger'],
   limit: number,
 ) {
@@ -24,8 +23,6 @@ export function createDescriptorMonitor(
     logger,
     'no file descriptor is free, so new connections are closed; raise "ulimit -n" or lower server.limits.connections',
   );
-  // The most descriptors that the gateway can need with the limits of the manifest.
-  const countWanted = () => requiredDescriptors(gateway.plan, gateway.workerCount);
   return {
     limit,
     start,
@@ -33,7 +30,7 @@ export function createDescriptorMonitor(
     /** The file descriptors of the process; `null` on systems that do not report a number. */
     get status() {
       const known = Number.isFinite(limit) ? limit : null;
-      return { limit: known, open: openCount, wanted: countWanted(), shortages: shortages.total };
+      return { limit: known, open: openCount, wanted: gateway.requiredDescriptors, shortages: shortages.total };
     },
   };
 
@@ -59,10 +56,10 @@ export function createDescriptorMonitor(
   function checkLimits(plan: Plan): void {
     if (plan === checkedPlan) return;
     checkedPlan = plan;
-    const wanted = countWanted();
+    const wanted = gateway.requiredDescriptors;
     if (wanted <= limit) return;
     logger.warn(
-      { limit, wanted, accepted: descriptorLimits(plan, limit, gateway.workerCount).clients },
+      { limit, wanted, accepted: gateway.clients.limit },
       'server.limits.connections exceeds the file descriptors of the process; lower it or raise "ulimit -n"',
     );
   }

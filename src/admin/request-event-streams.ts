@@ -1,8 +1,8 @@
-import type { ServerResponse } from 'node:http';
 import { clientKey } from '../engine/gateway/fairness/client-key.ts';
 import { getOrCreate } from '../engine/get-or-create.ts';
 import type { RequestEvent } from '../process/telemetry/request-event.ts';
 import type { WorkerTelemetry } from '../process/workers/worker-telemetry.ts';
+import type { HttpResponse } from './admin-listener.ts';
 import type { AdminMetrics } from './admin-metrics.ts';
 import { isMatch, type RequestEventFilter, searchCost } from './request-event-filter.ts';
 
@@ -31,14 +31,16 @@ export function createRequestEventStreams(workers: Pick<WorkerTelemetry, 'subscr
   }
 
   /** Streams decisions until the client disconnects. */
-  function open(filter: RequestEventFilter, address: string, response: ServerResponse): void {
+  function open(filter: RequestEventFilter, address: string, response: HttpResponse): void {
     const stream = createRequestEventStream(filter, response);
     if (streams.size === 0) start();
     streams.set(stream, clientKey(address));
-    response.on('close', () => {
-      streams.delete(stream);
-      if (streams.size === 0) stop();
-    });
+    response.owner = {
+      onResponseOver: () => {
+        streams.delete(stream);
+        if (streams.size === 0) stop();
+      },
+    };
   }
 
   function start(): void {
@@ -79,14 +81,12 @@ const MAX_FORWARDED_EVENTS = 50;
 const MAX_REFUSED_EVENTS = 100;
 /** The most characters in one write. */
 const MAX_WRITE_LENGTH = 65_536;
-/** A client that receives nothing for longer is disconnected. */
-const STALLED_MS = 30_000;
 
-function createRequestEventStream(filter: RequestEventFilter, response: ServerResponse) {
+function createRequestEventStream(filter: RequestEventFilter, response: HttpResponse) {
   let pending: RequestEvent[] = [];
   let skipped = 0;
   let lastWriteMs = performance.now();
-  response.write(': connected\n\n');
+  send(': connected\n\n');
   return { filter, add, countSkipped, flush };
 
   /** Adds a decision to the next write if it matches the filter. */
@@ -104,12 +104,8 @@ function createRequestEventStream(filter: RequestEventFilter, response: ServerRe
 
   /** Writes the pending decisions. @returns how many were skipped since the last write */
   function flush(): number {
-    const idleMs = performance.now() - lastWriteMs;
     // Wait for a slow client, so that the gateway buffers at most one write for it.
-    if (response.writableNeedDrain) {
-      if (idleMs > STALLED_MS) response.destroy();
-      return 0;
-    }
+    if (response.waitingBytes > 0) return 0;
     const count = writeEvents();
     if (performance.now() - lastWriteMs > KEEP_ALIVE_MS) send(': \n\n');
     return count;
@@ -130,7 +126,7 @@ function createRequestEventStream(filter: RequestEventFilter, response: ServerRe
   }
 
   function send(text: string): void {
-    response.write(text);
+    response.write(Buffer.from(text));
     lastWriteMs = performance.now();
   }
 }

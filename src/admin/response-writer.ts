@@ -1,9 +1,10 @@
-import type { ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
-import { Readable } from 'node:stream';
+import { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
+import { STATUS_REASONS } from '../engine/gateway/response/refusal.ts';
 import { type AdminResponse, busyResponse } from './admin-endpoint.ts';
+import type { AdminExchange, HttpResponse } from './admin-listener.ts';
 import type { AdminMetrics } from './admin-metrics.ts';
 import { type CpuBudget, SLICE_MS } from './cpu-budget.ts';
 
@@ -16,35 +17,50 @@ const loadZlib = (): typeof import('node:zlib') => require('node:zlib');
 /** `Z_BEST_SPEED` */
 const FASTEST = { level: 1 };
 
-async function sendBuffered(response: ServerResponse, content: AdminResponse, body: Buffer): Promise<void> {
-  const isCompressed = body.length >= MIN_COMPRESSED_BYTES && acceptsGzip(response);
+async function sendBuffered(exchange: AdminExchange, content: AdminResponse, body: Buffer): Promise<void> {
+  const isCompressed = body.length >= MIN_COMPRESSED_BYTES && acceptsGzip(exchange);
   const bytes = isCompressed ? await promisify(loadZlib().gzip)(body, FASTEST) : body;
-  if (!response.destroyed) writeHead(response, content, isCompressed, bytes.length).end(bytes);
+  writeHead(exchange, content, isCompressed, bytes.length).end(bytes);
 }
 
 function writeHead(
-  response: ServerResponse,
+  { request, response }: AdminExchange,
   { status, headers }: AdminResponse,
   isCompressed = false,
   length?: number,
-) {
+): HttpResponse {
   // Unread bytes of a refused request would corrupt the next request on this connection.
-  if (!response.req.complete) response.shouldKeepAlive = false;
-  return response.writeHead(status, {
+  if (!request.isComplete) response.isPersistent = false;
+  const all = {
     'Cache-Control': 'no-store',
     'X-Content-Type-Options': 'nosniff',
     Vary: 'Accept-Encoding',
     ...headers,
     ...(isCompressed && { 'Content-Encoding': 'gzip' }),
-    ...(length !== undefined && { 'Content-Length': length }),
-  });
+    ...(length !== undefined && { 'Content-Length': String(length) }),
+  };
+  response.writeHead(status, STATUS_REASONS[status] ?? '', Object.entries(all).flat());
+  return response;
 }
 
 /** RFC 9110 section 12.5.3; a weight of zero means "not acceptable". */
-function acceptsGzip({ req }: ServerResponse): boolean {
+function acceptsGzip({ request }: AdminExchange): boolean {
   return /(?:^|,)\s*(?:x-)?gzip\s*(?:;\s*q=(?!0(?:\.0*)?\s*(?:,|$))[^,]*)?(?:,|$)/i.test(
-    String(req.headers['accept-encoding'] ?? ''),
+    request.header('accept-encoding') ?? '',
   );
+}
+
+/** Returns a stream that writes to a response, as fast as its client reads. */
+function writableOf({ connection, response }: AdminExchange): Writable {
+  const writable = new Writable({
+    write(bytes: Buffer, _encoding, done) {
+      response.write(bytes);
+      if (connection.socket.writableNeedDrain) response.pausedSource = { resume: done };
+      else done();
+    },
+  });
+  response.owner = { onResponseOver: () => void writable.destroy() };
+  return writable.on('finish', () => response.end());
 }
 
 const SLICE_LENGTH = 65_536;
@@ -56,7 +72,7 @@ const SLOW_CLIENT_MS = 500;
 const STALLED_CLIENT_MS = 10_000;
 
 interface ResponseInProgress {
-  readonly response: ServerResponse;
+  readonly response: HttpResponse;
   /** When the gateway began to write the current slice; `undefined` while it prepares the next one. */
   offeredAt: number | undefined;
 }
@@ -66,19 +82,25 @@ export function createResponseWriter(cpuBudget: CpuBudget, metrics: AdminMetrics
   const inProgress = new Set<ResponseInProgress>();
   return { send };
 
-  async function send(response: ServerResponse, content: AdminResponse): Promise<void> {
-    if (response.destroyed) return;
+  async function send(exchange: AdminExchange, content: AdminResponse): Promise<void> {
+    const { connection, request, response } = exchange;
+    if (response.isOver) return;
     const { body } = content;
-    if (typeof body === 'string' || Buffer.isBuffer(body)) return sendBuffered(response, content, Buffer.from(body));
-    if (response.req.method === 'HEAD') return void writeHead(response, content).end();
-    if (typeof body === 'function') return body(writeHead(response, content));
-    if (!makeRoom()) {
-      const path = response.req.url?.split('?', 1)[0] ?? '';
-      const detail = 'too many large responses are being sent; send the request again later';
-      return send(response, busyResponse(metrics, path, detail));
+    if (typeof body === 'string' || Buffer.isBuffer(body)) return sendBuffered(exchange, content, Buffer.from(body));
+    if (request.method === 'HEAD') return writeHead(exchange, content).end();
+    if (typeof body === 'function') {
+      // The client of a stream that closes its side has left.
+      connection.socket.once('end', () => response.destroy());
+      return body(writeHead(exchange, content));
     }
-    const isCompressed = acceptsGzip(response);
-    return write(writeHead(response, content, isCompressed), body, isCompressed);
+    if (!makeRoom()) {
+      const path = request.url.split('?', 1)[0] ?? '';
+      const detail = 'too many large responses are being sent; send the request again later';
+      return send(exchange, busyResponse(metrics, path, detail));
+    }
+    const isCompressed = acceptsGzip(exchange);
+    writeHead(exchange, content, isCompressed);
+    return write(exchange, body, isCompressed);
   }
 
   /** Makes room for one more response, if necessary by disconnecting the slowest client. Returns false if no client is slow. */
@@ -94,13 +116,14 @@ export function createResponseWriter(cpuBudget: CpuBudget, metrics: AdminMetrics
   }
 
   /** Resolves when the response has ended or failed. */
-  async function write(response: ServerResponse, chunks: Iterable<string>, isCompressed: boolean): Promise<void> {
+  async function write(exchange: AdminExchange, chunks: Iterable<string>, isCompressed: boolean): Promise<void> {
+    const { response } = exchange;
     const writing: ResponseInProgress = { response, offeredAt: undefined };
     inProgress.add(writing);
     const slices = Readable.from(slicesOf(chunks, writing), { objectMode: true, highWaterMark: 1 });
     const compression = isCompressed ? [loadZlib().createGzip(FASTEST)] : [];
     try {
-      await pipeline([slices, ...compression, response]);
+      await pipeline([slices, ...compression, writableOf(exchange)]);
     } catch (error) {
       // Destroy the connection, so that the client does not take half a response for a complete one. A disconnected
       // client is not an error.

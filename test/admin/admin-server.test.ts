@@ -1,5 +1,8 @@
+import { once } from 'node:events';
 import { get } from 'node:https';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { connect } from 'node:tls';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { CpuBudget } from '../../src/admin/cpu-budget.ts';
 import { ADMIN_ENDPOINTS } from '../../src/admin/endpoints.ts';
 import { type GatewayWithAdmin, startGatewayWithAdmin } from '../support/admin.ts';
 import { createPair } from '../support/certificate.ts';
@@ -223,6 +226,30 @@ describe('the admin token', () => {
     expect(await statusOf('/status', authorization)).toBe(401);
   });
 
+  it('is missing in thousands of pipelined requests: a connection gets one refusal in a turn, and closes after eight', async () => {
+    const CONNECTIONS = 40;
+    const { calls } = vi.spyOn(CpuBudget.prototype, 'run').mock;
+    let most = 0;
+    let counted = 0;
+    let isOver = false;
+    const countTurn = () => {
+      most = Math.max(most, calls.length - counted);
+      counted = calls.length;
+      if (!isOver) setImmediate(countTurn);
+    };
+    countTurn();
+    const flood = 'GET /status HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(1_000);
+    const wires = await Promise.all(
+      Array.from({ length: CONNECTIONS }, async () => (await Wire.open(secured.admin.port)).write(flood)),
+    );
+    await Promise.all(wires.map((wire) => wire.closed()));
+    isOver = true;
+    vi.restoreAllMocks();
+    expect(wires.map(({ rest }) => rest.split('HTTP/1.1 401').length - 1)).toEqual(Array(CONNECTIONS).fill(8));
+    expect(calls.length).toBe(8 * CONNECTIONS);
+    expect(most).toBeLessThanOrEqual(CONNECTIONS);
+  });
+
   it('is requested with its schemes, and no response contains it', async () => {
     const challengeFor = async (accept: string) => {
       const { headers } = await fetch(`${secured.admin.url}/status`, { headers: { Accept: accept } });
@@ -239,7 +266,7 @@ describe('the admin token', () => {
 });
 
 describe('client certificates', () => {
-  it('are required by every endpoint except the probes', async () => {
+  it('are required by every endpoint except the probes, and no handshake is repeated', async () => {
     const [server, client, untrusted] = [
       createPair(),
       createPair({ name: 'operator' }),
@@ -252,13 +279,21 @@ describe('client certificates', () => {
       new Promise((resolve, reject) => {
         const credentials = pair === undefined ? {} : { cert: pair.certificate, key: pair.key };
         get(secured.admin.url + path, { ca: server.certificate, ...credentials, agent: false }, (response) => {
-          response.resume();
-          resolve(response.statusCode);
+          response.resume().on('end', () => resolve(response.statusCode));
         }).on('error', reject);
       });
     expect([await statusOf('/status'), await statusOf('/livez'), await statusOf('/readyz')]).toEqual([403, 200, 200]);
     expect(await statusOf('/status', untrusted)).toBe(403);
-    expect(await statusOf('/status', client)).toBe(200);
+    // The second one is written in slices.
+    expect([await statusOf('/status', client), await statusOf('/routes', client)]).toEqual([200, 200]);
+    const socket = connect({ port: secured.admin.port, ca: server.certificate, maxVersion: 'TLSv1.2' });
+    await once(socket, 'secureConnect');
+    const result = await new Promise((resolve) => {
+      socket.once('error', resolve);
+      socket.renegotiate({}, resolve);
+    });
+    expect(result).toMatchObject({ code: 'ERR_SSL_NO_RENEGOTIATION' });
+    socket.destroy();
     await secured.close();
   });
 });

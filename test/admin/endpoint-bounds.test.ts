@@ -70,7 +70,6 @@ async function partsOf(name: string, count: number): Promise<number[]> {
   const request: AdminRequest = {
     isAuthenticated: true,
     query: new URLSearchParams('id=r1'),
-    headers: {},
     body: Buffer.from(bodies[name] ?? ''),
     peerAddress: '127.0.0.1',
   };

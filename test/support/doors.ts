@@ -14,7 +14,7 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
     'gateway/request/request-head',
     'gateway/response/described-response',
     'gateway/response/refusal',
-    'gateway/server/descriptor-limits',
+    'gateway/server/client-server',
     'gateway/telemetry/request-counters',
     'gateway/telemetry/request-record',
     'get-or-create',
@@ -160,8 +160,8 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
   ],
   editor: ['connection'],
   admin: [
-    'access-control',
     'admin-endpoint',
+    'admin-listener',
     'admin-metrics',
     'admin-server',
     'candidate-report',

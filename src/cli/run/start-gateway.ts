@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AdminListener } from '../../admin/access-control.ts';
 import type { AdminContext } from '../../admin/admin-endpoint.ts';
+import type { AdminListener } from '../../admin/admin-listener.ts';
 import { createAdminMetrics } from '../../admin/admin-metrics.ts';
 import { createAdminServer } from '../../admin/admin-server.ts';
 import { createDescriptorMonitor, descriptorLimit } from '../../admin/descriptor-monitor.ts';

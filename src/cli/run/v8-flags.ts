@@ -23,7 +23,7 @@ const FLAGS = {
 } as const;
 
 /** Modules of Node that a gateway uses. Node contains their compiled code, which V8 reads only as long as it has its default flags. */
-const NODE_MODULES = ['cluster', 'crypto', 'fs/promises', 'http', 'perf_hooks', 'timers/promises', 'worker_threads'];
+const NODE_MODULES = ['cluster', 'crypto', 'fs/promises', 'net', 'perf_hooks', 'timers/promises', 'worker_threads'];
 
 /** The compilers of V8. The code that loads a manifest runs too short for them, and what they need takes 9 MB. */
 const COMPILERS = ['sparkplug', 'maglev', 'opt'];

@@ -25,7 +25,7 @@ import {
   closeLateClients,
   createClientServer,
 } from './server/client-server.ts';
-import { descriptorLimits } from './server/descriptor-limits.ts';
+import { descriptorLimits, requiredDescriptors } from './server/descriptor-limits.ts';
 import { LongLivedExchanges } from './server/long-lived-exchanges.ts';
 import { listenOnSocket } from './server/socket-file.ts';
 import { logIdentityDnsErrors } from './telemetry/identity-dns-log.ts';
@@ -174,6 +174,11 @@ export class Gateway {
       /** Connections that could not be accepted, for example without a free file descriptor. */
       unaccepted: unaccepted.total,
     };
+  }
+
+  /** The number of file descriptors that the process needs at the limits of the active plan. */
+  get requiredDescriptors(): number {
+    return requiredDescriptors(this.plan, this.workerCount);
   }
 
   /** How long the process or one of its workers stood still in total. */

@@ -3,7 +3,7 @@ import type { ClientRequest } from '../http1/client-request.ts';
 import { HTTP_METHODS } from '../http1/http-methods.ts';
 import type { RequestErrorKind } from '../http1/message-head.ts';
 import type { RawHeaders } from '../http1/raw-headers.ts';
-import type { ClientConnectionLimits, ClientSocket, RequestHandler } from '../http1/request-reader.ts';
+import type { ClientConnectionLimits, ClientSocket } from '../http1/request-reader.ts';
 import type { ResponseWriter } from '../http1/response-writer.ts';
 import type { Log } from '../log/log.ts';
 import type { WorkerCounter } from '../shared-memory/buffer-parts.ts';
@@ -17,7 +17,7 @@ import { Refusal } from './response/refusal.ts';
 import { fail, REFUSAL_BY_KIND, rawRefusal, refuseRest } from './response/refuse.ts';
 import { StreamedExchange } from './response/streamed-exchange.ts';
 import { TunnelExchange } from './response/tunnel-exchange.ts';
-import { ClientRegistry, type ClientServer } from './server/client-server.ts';
+import { type ClientHandler, ClientRegistry, type ClientServer } from './server/client-server.ts';
 import { type GatewayConnection, peerAddress } from './server/gateway-connection.ts';
 import type { RequestRecorder } from './telemetry/request-recorder.ts';
 import { forwardAsProxyPass } from './upstream/http-proxy.ts';
@@ -30,7 +30,7 @@ export interface ServerState extends ExchangeServer {
 }
 
 /** Turns the requests of clients into exchanges and serves them. Refuses bytes that are not a request. */
-export class RequestAcceptor implements RequestHandler<GatewayConnection> {
+export class RequestAcceptor implements ClientHandler {
   readonly clients: ClientRegistry;
   /** Those of the active plan. */
   limits: ClientConnectionLimits;

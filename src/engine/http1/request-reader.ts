@@ -52,14 +52,14 @@ export abstract class RequestReader implements ResponseConnection, BodyConnectio
   isClosing = false;
   /** True once the client has closed its side. */
   isHalfClosed = false;
+  /** The bytes that were read ahead of the current request. */
+  ahead: GrowingBuffer | undefined;
   /** All bytes so far. */
   protected readBytes = 0;
   /** When the current request began to arrive, or the idle time began. */
   protected sinceMs = performance.now();
   protected readonly heads = new HeadReader(checkRequestLine);
   protected readonly body = new BodyDecoder();
-  /** The bytes that were read ahead of the current request. */
-  protected ahead: GrowingBuffer | undefined;
   /** True once the input belongs to a tunnel that may open. */
   protected isHandshake = false;
   /** The bytes that are parsed now, and the index of the next one. */

@@ -4,7 +4,7 @@ import type { Admin, Manifest } from '../manifest/manifest.generated.ts';
 import { errorAt, type Path } from '../problem/finding.ts';
 import { compileAddress } from './address.ts';
 import { type CompileContext, checkSecret } from './compile-context.ts';
-import { compileTls, readCertificate } from './tls.ts';
+import { compileTls, readCertificate, type ServerTls } from './tls.ts';
 
 /** The settings of the admin API. Callers must satisfy every one of `token` and `clientCa` that is set. */
 export type AdminSettings = ReturnType<typeof compileAdmin>;
@@ -19,15 +19,15 @@ export function compileAdmin(entry: NonNullable<Manifest['admin']>, context: Com
     findings.push(errorAt(path, 'admin-exposed', exposedMessage(entry)));
   if (token !== undefined)
     checkSecret(token, ['admin', 'token'], { rule: 'admin-token', noun: 'token', min: MIN_TOKEN }, context);
-  const pem = tls && compileAdminTls(tls, context);
+  const compiledTls = tls && compileAdminTls(tls, context);
   return Object.freeze({
     ...address,
     /** A hash of the definition. */
-    key: digest(JSON.stringify([listen, token, pem?.()])).toString('hex'),
+    key: digest(JSON.stringify([listen, token, compiledTls?.pem()])).toString('hex'),
     /** Returns true for the configured token; `undefined` if no token is required. */
     acceptsToken: token === undefined ? undefined : tokenCheck(token),
     /** `undefined` for plain HTTP. */
-    tls: pem && Object.freeze({ pem }),
+    tls: compiledTls,
   });
 }
 
@@ -44,21 +44,14 @@ function exposedMessage(entry: NonNullable<Manifest['admin']>): string {
   return `other machines can reach the admin API here without authentication; write ${example}, or a loopback address such as 127.0.0.1:9901`;
 }
 
-/**
- * Returns the function that returns the PEM texts of the certificate and its key; with `ca`, those of the authorities that sign client
- * certificates. It is a function so that a printed plan contains no private key.
- */
-function compileAdminTls(tls: NonNullable<Admin['tls']>, context: CompileContext) {
+function compileAdminTls(tls: NonNullable<Admin['tls']>, context: CompileContext): ServerTls | undefined {
   const path: Path = ['admin', 'tls'];
   const pair = compileTls(tls, path, context);
   const caContext = { ...context, rule: 'tls' };
   const ca = tls.clientCa === undefined ? undefined : readCertificate(tls.clientCa, [...path, 'clientCa'], caContext);
   if (pair === undefined) return undefined;
-  const pem: ReturnType<typeof pair.pem> & { readonly ca?: string } = {
-    ...pair.pem(),
-    ...(ca === undefined ? {} : { ca: ca.text }),
-  };
-  return () => pem;
+  const pem = { ...pair.pem(), ...(ca && { ca: ca.text }) };
+  return Object.freeze({ pem: () => pem });
 }
 
 /** Compares digests in constant time, so that timing reveals neither the token nor its length. */

@@ -8,8 +8,11 @@ import type { CompileContext } from './compile-context.ts';
 
 /** A certificate with its chain, and its private key. */
 export interface ServerTls {
-  /** Returns the PEM texts. A function, so that a printed plan contains no private key. */
-  readonly pem: () => { readonly cert: string; readonly key: string };
+  /**
+   * Returns the PEM texts; with `ca`, those of the authorities that sign client certificates. It is a function so that a printed plan
+   * contains no private key.
+   */
+  readonly pem: () => { readonly cert: string; readonly key: string; readonly ca?: string };
 }
 
 /** Loads the TLS library only for manifests with a certificate. */

@@ -112,6 +112,8 @@ export const STATUS_REASONS: Readonly<Record<number, string>> = {
   413: 'Payload Too Large',
   415: 'Unsupported Media Type',
   417: 'Expectation Failed',
+  421: 'Misdirected Request',
+  422: 'Unprocessable Content',
   426: 'Upgrade Required',
   429: 'Too Many Requests',
   431: 'Request Header Fields Too Large',

@@ -20,19 +20,22 @@ const KEEP_ALIVE_PROBE_MS = 60_000;
 /** A server of `node:net` or `node:tls` that accepts the connections of clients. */
 export type ClientServer = Server | tls.Server;
 
+/** Serves the requests of clients. */
+export type ClientHandler = RequestHandler<GatewayConnection>;
+
 /** Creates a server that does not listen yet. A reload cannot turn TLS on or off. */
-export function createClientServer(settings: ServerSettings): ClientServer {
+export function createClientServer({ tls }: Pick<ServerSettings, 'tls'>): ClientServer {
   const options: ServerOpts = {
     noDelay: true,
     // Otherwise a machine that disappears would hold its WebSocket or its quiet event stream forever.
     keepAlive: true,
     keepAliveInitialDelay: KEEP_ALIVE_PROBE_MS,
   };
-  if (settings.tls === undefined) return createServer({ ...options, allowHalfOpen: true });
+  if (tls === undefined) return createServer({ ...options, allowHalfOpen: true });
   // A client that closes its side during the handshake has left.
   return loadTls().createServer({
     ...options,
-    ...tlsOptions(settings.tls),
+    ...tlsOptions(tls),
     handshakeTimeout: TLS_HANDSHAKE_TIMEOUT_MS,
     ALPNProtocols: ['http/1.1'],
   });
@@ -42,6 +45,14 @@ export function createClientServer(settings: ServerSettings): ClientServer {
 export function activateServerSettings(server: ClientServer, settings: ServerSettings, previous: ServerSettings): void {
   if (isSecure(server) && settings.tls !== undefined && settings.keys.tls !== previous.keys.tls)
     server.setSecureContext(tlsOptions(settings.tls));
+}
+
+/** The most connections of the admin API. */
+export const ADMIN_CONNECTIONS = 256;
+
+/** Returns the connection limit of the admin API. @param limit the file descriptor limit of the process */
+export function adminConnectionLimit(limit: number): number {
+  return Math.min(ADMIN_CONNECTIONS, Math.floor(limit / 8));
 }
 
 /** A connection that counts for its peer, and that the limit of connections may close. */
@@ -54,11 +65,11 @@ export class ClientRegistry {
   readonly holders = new Map<string, Set<HeldConnection>>();
   /** The TCP sockets, including those in a TLS handshake and those of tunnels. */
   readonly sockets = new Set<ClientSocket>();
-  readonly #handler: RequestHandler<GatewayConnection>;
-  readonly #count: WorkerCounter;
+  readonly #handler: ClientHandler;
+  readonly #count: Pick<WorkerCounter, 'add'>;
 
   /** @param count counts the sockets of all workers */
-  constructor(handler: RequestHandler<GatewayConnection>, count: WorkerCounter) {
+  constructor(handler: ClientHandler, count: Pick<WorkerCounter, 'add'>) {
     this.#handler = handler;
     this.#count = count;
   }
@@ -154,8 +165,10 @@ function isSecure(server: ClientServer): server is tls.Server {
 }
 
 function tlsOptions({ pem }: ServerTls) {
+  // Clients without a certificate may connect too, because probes have none.
+  const clientAuth = { requestCert: pem().ca !== undefined, rejectUnauthorized: false };
   // A new handshake on the same connection would cost a client far less than the gateway. TLS 1.3 has none.
-  return { ...pem(), minVersion: 'TLSv1.2', secureOptions: constants.SSL_OP_NO_RENEGOTIATION } as const;
+  return { ...pem(), ...clientAuth, minVersion: 'TLSv1.2', secureOptions: constants.SSL_OP_NO_RENEGOTIATION } as const;
 }
 
 /** The number of checks within the time limit. */

@@ -1,7 +1,6 @@
 import type { Plan } from '../../plan/plan.ts';
+import { ADMIN_CONNECTIONS, adminConnectionLimit } from './client-server.ts';
 
-/** The connection limit of the admin API. */
-const ADMIN_CONNECTIONS = 256;
 /** Descriptors for files, threads, the log and the runtime. */
 const RESERVED_DESCRIPTORS = 64;
 /** Descriptors for the event loop and the listener of each further worker, which opens five. */
@@ -39,11 +38,6 @@ export function descriptorLimits(plan: Plan, limit: number, workers = 1): Descri
   const share = Math.max(1, Math.floor(available / 2), available - maxUpstreamConnections(plan));
   const clients = Math.min(plan.server.maxConnections, share);
   return { clients, upstreams: Math.max(1, available - clients) };
-}
-
-/** Returns the connection limit of the admin API. @param limit the file descriptor limit of the process */
-export function adminConnectionLimit(limit: number): number {
-  return Math.min(ADMIN_CONNECTIONS, Math.floor(limit / 8));
 }
 
 function reservedDescriptors(workers: number): number {
