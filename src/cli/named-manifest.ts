@@ -33,7 +33,7 @@ export function chooseManifest(names: readonly (string | undefined)[]): string {
 }
 
 /** Returns the path of the manifest in a folder, and any other path as it is. */
-function fileIn(path: string): string {
+export function fileIn(path: string): string {
   // An error appears again when the file is read.
   return attempt(() => statSync(path).isDirectory()) ? join(path, DEFAULT_MANIFEST) : path;
 }

@@ -44,6 +44,13 @@ describe('diff', () => {
     expect({ code, out, err }).toEqual({ code: 0, out: 'no differences in behaviour\n', err: '' });
   });
 
+  it('compares the manifests of folders', async () => {
+    const root = createRepository();
+    const { code, out } = await runCli(['diff', 'main:deploy/gateway.yaml', 'deploy'], root);
+    expect({ code, out }).toMatchObject({ code: 1, out: expect.stringContaining('[route-removed]') });
+    expect((await runCli(['diff', '.', '.'], root)).err).toContain('gateway.yaml: no such file');
+  });
+
   it('exits with 1 from the severity of --fail-on on', async () => {
     const exit = async (...args: string[]) => (await runCli(['diff', 'old.yaml', 'new.yaml', ...args], folder)).code;
     expect(await exit()).toBe(1);

@@ -276,6 +276,22 @@ describe('drift', () => {
     expect({ code, err }).toEqual({ code: 1, err: '' });
   });
 
+  it('compares operations whose routes respond themselves', async () => {
+    const own = '  - { id: old, method: [GET, PUT], path: /old, access: public, respond: { status: 410 } }\n';
+    const operation = {
+      operationId: 'put',
+      security: [],
+      requestBody: { content: { 'application/json': { schema: {} } } },
+    };
+    const paths = { '/old': { put: operation }, '/new': { get: { operationId: 'get', security: [] } } };
+    const { code, err, found } = await drift(
+      { openapi: '3.1.0', info: {}, paths },
+      MANIFEST.replace('routes:\n', `$&${own}`),
+    );
+    expect({ code, err: err.includes('cannot be compared with') }).toEqual({ code: 1, err: false });
+    expect(found).toEqual(expect.arrayContaining(['media-types-widened gateway.yaml', 'route-removed openapi.yaml']));
+  });
+
   it('takes a prefix', async () => {
     const prefixed = MANIFEST.replaceAll(/path: \/(?=notes|files)/g, 'path: /api/');
     const document = await documentOf(MANIFEST);

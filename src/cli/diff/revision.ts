@@ -5,6 +5,7 @@ import { load } from '../../engine/load.ts';
 import { createFileEnvironment, decodeText, type Environment, readText } from '../../engine/manifest/source.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import { readOrFail, requirePlan } from '../manifest-file.ts';
+import { fileIn } from '../named-manifest.ts';
 import { CommandError, type ExitCode, type Terminal } from '../terminal.ts';
 
 /** Loads a manifest from a file or a git revision. Throws as `loadPlanned` does. The schemas of the plan `other` need no check. */
@@ -16,8 +17,11 @@ export function loadRevision(name: string, terminal: Terminal, code: ExitCode, o
 /** Reads a manifest from a file or, with the files that it names, from a git revision: `main:gateway.yaml`. Throws a `CommandError`. */
 function readRevision(name: string, env: Environment['env']) {
   const [, revision = '', path = ''] = /^([^:]+):(.+)$/.exec(name) ?? [];
-  if (existsSync(name) || revision === '')
-    return { source: { path: name, text: readFile(name) }, environment: createFileEnvironment(name, env) };
+  if (existsSync(name) || revision === '') {
+    const file = fileIn(name);
+    const text = readOrFail(file, REMEDY, () => readText(file));
+    return { source: { path: file, text }, environment: createFileEnvironment(file, env) };
+  }
   const text = readBlob(name);
   const folder = posix.dirname(path);
   // To git, a path is relative to its working folder only if it begins with a dot.
@@ -30,10 +34,6 @@ function readRevision(name: string, env: Environment['env']) {
     return git('ls-tree', '--full-tree', '-z', '--name-only', tree).toString().split('\0').filter(Boolean);
   };
   return { source: { path: name, text }, environment: { env, readFile: readFileAtRevision, listFolder } };
-}
-
-function readFile(path: string): string {
-  return readOrFail(path, REMEDY, () => readText(path));
 }
 
 const REMEDY = 'name a file, or REVISION:PATH as in main:gateway.yaml';

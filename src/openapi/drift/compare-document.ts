@@ -88,12 +88,13 @@ function documentManifest(
   written: Readonly<Record<string, unknown>>,
   { manifest, plan }: Pick<PlannedManifest, 'manifest' | 'plan'>,
 ): object {
-  const [fallback] = manifest.routes;
+  // A route that responds itself has none.
+  const { upstream = '' } = manifest.routes.find((route) => route.upstream !== undefined) ?? {};
   const entries = routes.map(({ entry }) => {
     const served = plan.router.match(String(entry['method']), samplePath(String(entry['path'])));
     const index = served === undefined ? -1 : plan.routes.indexOf(served);
     const route = (written['routes'] as RouteEntry[] | undefined)?.[index];
-    return mergeEntry(renamed(entry), route, fallback?.upstream ?? '');
+    return mergeEntry(renamed(entry), route, upstream);
   });
   const { include: _include, invariants: _invariants, lint: _lint, ...rest } = written;
   const own = Object.fromEntries([...schemas].map(([name, schema]) => [PREFIX + name, renamed(schema)]));
@@ -117,7 +118,7 @@ function samplePath(path: string): string {
 
 /** Replaces the members of a route that OpenAPI describes. A rate limit may need a body that the document does not have. */
 function mergeEntry(entry: Record<string, unknown>, route: RouteEntry | undefined, upstream: string): object {
-  if (route === undefined) return { ...entry, upstream };
+  if (route?.upstream === undefined) return { ...entry, upstream };
   const { params: _params, query: _query, headers: _headers, rateLimits: _limits, ...settings } = route;
   const { body, websocket, roles, login, issuers, forward, ...others } = settings;
   const isPublic = entry['access'] === 'public';
