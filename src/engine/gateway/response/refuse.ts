@@ -10,8 +10,8 @@ export function fail(exchange: Exchange, error: unknown): void {
   const { response } = exchange;
   if (!(error instanceof ClientDisconnected))
     refuse(exchange, error instanceof Refusal ? error : new Refusal('internal_error', { reason: String(error) }));
-  // If the gateway ended the response early itself, the connection stays open.
-  else if (!response.isOver) response.destroy();
+  // If the gateway ended the response early itself, the connection stays open, and a refusal that waits for the client is sent.
+  else if (!response.isOver && exchange.refusal === undefined) response.destroy();
 }
 
 /**
@@ -56,9 +56,9 @@ export function sendWhole(exchange: Exchange, status: number, headers: RawHeader
 
 /** Refuses a request whose body is not valid or late. It ends what the gateway does for it, and reads no more from the client. */
 export function refuseRest(exchange: Exchange, kind: RequestErrorKind): void {
-  exchange.endsWork = true;
   exchange.response.isPersistent = false;
   refuse(exchange, REFUSAL_BY_KIND[kind]);
+  exchange.work?.cancel();
   exchange.connection.discardInput();
   exchange.response.end();
 }
