@@ -290,6 +290,8 @@ describe('drift', () => {
     );
     expect({ code, err: err.includes('cannot be compared with') }).toEqual({ code: 1, err: false });
     expect(found).toEqual(expect.arrayContaining(['media-types-widened gateway.yaml', 'route-removed openapi.yaml']));
+    const alone = `version: 1\nroutes:\n${own}`;
+    expect((await drift({ openapi: '3.1.0', info: {}, paths }, alone)).code).toBe(1);
   });
 
   it('takes a prefix', async () => {

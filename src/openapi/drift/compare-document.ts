@@ -88,8 +88,8 @@ function documentManifest(
   written: Readonly<Record<string, unknown>>,
   { manifest, plan }: Pick<PlannedManifest, 'manifest' | 'plan'>,
 ): object {
-  // A route that responds itself has none.
-  const { upstream = '' } = manifest.routes.find((route) => route.upstream !== undefined) ?? {};
+  // Routes that respond themselves have none.
+  const { upstream = 'api' } = manifest.routes.find((route) => route.upstream !== undefined) ?? {};
   const entries = routes.map(({ entry }) => {
     const served = plan.router.match(String(entry['method']), samplePath(String(entry['path'])));
     const index = served === undefined ? -1 : plan.routes.indexOf(served);
@@ -98,7 +98,8 @@ function documentManifest(
   });
   const { include: _include, invariants: _invariants, lint: _lint, ...rest } = written;
   const own = Object.fromEntries([...schemas].map(([name, schema]) => [PREFIX + name, renamed(schema)]));
-  return { ...rest, schemas: { ...(rest['schemas'] as object), ...own }, routes: entries };
+  const upstreams = { api: { url: 'http://127.0.0.1:9' }, ...(rest['upstreams'] as object) };
+  return { ...rest, upstreams, schemas: { ...(rest['schemas'] as object), ...own }, routes: entries };
 }
 
 /** Keeps the schemas of the document apart from those of the manifest. */
