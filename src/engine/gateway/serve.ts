@@ -134,7 +134,7 @@ async function serveLater(
     while (step.done !== true) step = deciding.next(await step.value);
     follow(step.value, exchange, server);
   } catch (error) {
-    if (exchange.refusal === undefined) fail(exchange, error);
+    fail(exchange, error);
   } finally {
     // A store may have counted the request after the client had left, and so after the end of the exchange.
     if (exchange.response.isOver) exchange.settleRateLimits();

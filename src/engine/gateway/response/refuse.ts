@@ -5,13 +5,14 @@ import type { Exchange } from '../exchange.ts';
 import { ClientDisconnected } from '../upstream/upstream-error.ts';
 import { Refusal, STATUS_REASONS } from './refusal.ts';
 
-/** Ends an exchange that failed: sends the refusal, unless the client has left. */
+/** Ends an exchange that failed: sends the refusal, unless the client has left or is refused already. */
 export function fail(exchange: Exchange, error: unknown): void {
   const { response } = exchange;
+  if (exchange.refusal !== undefined) return;
   if (!(error instanceof ClientDisconnected))
     refuse(exchange, error instanceof Refusal ? error : new Refusal('internal_error', { reason: String(error) }));
-  // If the gateway ended the response early itself, the connection stays open, and a refusal that waits for the client is sent.
-  else if (!response.isOver && exchange.refusal === undefined) response.destroy();
+  // If the gateway ended the response early itself, the connection stays open.
+  else if (!response.isOver) response.destroy();
 }
 
 /**
