@@ -8,7 +8,7 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type OutputAsset, type OutputChunk, type Plugin } from 'rolldown';
 import { servedName, toScript } from '../src/admin/page.ts';
@@ -23,11 +23,15 @@ const UNUSED_MODULES: Readonly<Record<string, readonly string[]>> = {
   'http-proxy-3': ['node:http', 'node:https', 'node:http2', 'node:tls', 'follow-redirects', 'debug'],
   '@prometheus-io/client': ['./lib/cluster', './lib/worker', './lib/pushgateway', '@opentelemetry/api'],
 };
-/** Packages that a usual manifest does not need. Each gets a file of its own, which is read on first use. */
-const LAZY_PACKAGES: Readonly<Record<string, string>> = {
+/**
+ * Packages that a usual manifest does not need, and the validator, which no worker needs. Each gets a file of its own, which is read on
+ * first use.
+ */
+const LAZY_MODULES: Readonly<Record<string, string>> = {
   yaml: 'yaml.cjs',
   re2js: 're2js.cjs',
   'csv-parse/sync': 'csv-parse.cjs',
+  'src/engine/manifest/validate.generated.ts': 'validate.cjs',
 };
 const LAZY_MODULE = '\0lazy:';
 const require = createRequire(import.meta.url);
@@ -69,16 +73,15 @@ await build({
       load: (id) => (id === UNUSED_MODULE ? 'module.exports = () => () => undefined;' : undefined),
     },
     {
-      name: 'lazy-packages',
-      resolveId: (id) =>
-        Object.hasOwn(LAZY_PACKAGES, id)
-          ? LAZY_MODULE + id
-          : Object.values(LAZY_PACKAGES).some((file) => id === `./${file}`)
-            ? { id, external: true }
-            : undefined,
+      name: 'lazy-modules',
+      resolveId: (id, importer = '') => {
+        const name = id.startsWith('.') ? relative(ROOT, join(dirname(importer), id)) : id;
+        if (Object.hasOwn(LAZY_MODULES, name)) return LAZY_MODULE + name;
+        return Object.values(LAZY_MODULES).some((file) => id === `./${file}`) ? { id, external: true } : undefined;
+      },
       load: (id) =>
         id.startsWith(LAZY_MODULE)
-          ? `module.exports = require('./${LAZY_PACKAGES[id.slice(LAZY_MODULE.length)]}');`
+          ? `module.exports = require('./${LAZY_MODULES[id.slice(LAZY_MODULE.length)]}');`
           : undefined,
     },
     chunksPlugin,
@@ -92,11 +95,11 @@ await build({
   logLevel: 'warn',
 });
 await Promise.all(
-  Object.entries(LAZY_PACKAGES).map(([name, file]) =>
+  Object.entries(LAZY_MODULES).map(([name, file]) =>
     build({
       cwd: ROOT,
       // The CommonJS version: the other one would load its modules before its first use.
-      input: require.resolve(name),
+      input: name.startsWith('src/') ? join(ROOT, name) : require.resolve(name),
       platform: 'node',
       plugins: [chunksPlugin],
       output: { file: `dist/cli/${file}`, format: 'cjs', exports: 'named', minify: MINIFY },

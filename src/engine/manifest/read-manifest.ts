@@ -11,7 +11,7 @@ import { isManifestKey, isMergedKey } from './manifest-keys.ts';
 import { toSchemaFindings, type ValueQuoter } from './schema-finding.ts';
 import type { AddressOverrides, Environment, Source } from './source.ts';
 import { type Reference, type Substitution, substitute } from './substitute.ts';
-import { validate as generated } from './validate.generated.ts';
+import { validate } from './validate.generated.ts';
 import { isList, type YamlValue } from './yaml-values.ts';
 
 /** The result of the first stage: the texts of a manifest, parsed and merged into one document. */
@@ -61,7 +61,12 @@ export function checkManifest(
   if (syntax.length > 0) return undefined;
   const substituted = substitute(document.value, environment, allowed);
   const { secrets, references } = substituted;
-  const { checked: manifest, findings } = checkAgainst<Manifest>(validate, substituted, copyManifest);
+  // The build loads the validator at its first use, which must therefore not be in a constant of this file.
+  const { checked: manifest, findings } = checkAgainst<Manifest>(
+    validate as unknown as ValidateFunction,
+    substituted,
+    copyManifest,
+  );
   const printed = (allowed === undefined ? references : secrets).flatMap(({ path }) => printedValueFindings(path));
   const places = new Set(printed.map(({ location }) => JSON.stringify(location)));
   const others = substituted.findings.filter(({ location }) => !places.has(JSON.stringify(location)));
@@ -113,8 +118,6 @@ function invalidPartsOf(findings: readonly Finding[]): Set<string> {
   }
   return parts;
 }
-
-const validate = generated as unknown as ValidateFunction;
 
 /**
  * Validates values against a schema, and fills in defaults. Messages use the titles and examples of the schema.
