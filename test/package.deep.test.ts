@@ -118,6 +118,44 @@ describe.runIf(IS_DEEP)('the package', () => {
     expect(rule.helpUri).toMatch(/^https:\/\/docs\.example\/gateway\/rules\/\w+\.md#[a-z-]+$/);
   });
 
+  it('loads the validator of manifests in no worker', () => {
+    const readFile = (file: string) => readFileSync(join(unpacked, 'dist/cli', file), 'utf8');
+    const loaded = new Set(['worker-entry.js']);
+    for (const file of loaded)
+      for (const [, name = ''] of readFile(file).matchAll(/(?:from|import)\(?["`]\.\/([^"`]+)["`]/g)) loaded.add(name);
+    const hasSchema = (file: string) => readFile(file).includes('urn:signing-gateway:manifest:1');
+    expect(hasSchema('validate.cjs')).toBe(true);
+    expect([...loaded].filter(hasSchema)).toEqual([]);
+    expect(loaded.size).toBeGreaterThan(30);
+  });
+
+  it('keeps no compiled code in the threads of a gateway', async () => {
+    const report = `import { isMainThread } from 'node:worker_threads'; import { getCompileCacheDir } from 'node:module';
+      if (!isMainThread) console.log('folder of a thread: ' + getCompileCacheDir());`;
+    const folder = temporaryFolder('threads', {
+      'gateway.yaml': `version: 1
+listen: 127.0.0.1:0
+server: { workers: 2 }
+routes:
+  - { id: one, method: GET, path: /one, respond: { status: 200 }, access: public }
+`,
+      'report.mjs': report,
+    });
+    symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+    cpSync(unpacked, join(folder, 'package'), { recursive: true });
+    const env = { ...inherited, NODE_OPTIONS: `--import ${join(folder, 'report.mjs')}`, NODE_COMPILE_CACHE: folder };
+    const child = spawn(process.execPath, ['package/dist/cli/main.js', 'run'], { cwd: folder, env });
+    const ended = once(child, 'exit');
+    let output = '';
+    child.stdout.on('data', (chunk) => {
+      output += chunk;
+      // Worker 1 and the thread that watches the files.
+      if (output.split('folder of a thread').length > 2 && output.includes('"serving"')) child.kill('SIGINT');
+    });
+    expect(await ended).toEqual([0, null]);
+    expect(output.match(/(?<=folder of a thread: ).*/g)).toEqual(['undefined', 'undefined']);
+  });
+
   it.concurrent('has a bill of materials of every package that it needs', async () => {
     const sbom = JSON.parse(readFileSync(join(unpacked, 'dist/sbom.cdx.json'), 'utf8'));
     const production = Object.entries<{ dev?: boolean; version: string; integrity: string }>(lock.packages).filter(
