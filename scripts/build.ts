@@ -37,8 +37,11 @@ const LAZY_MODULE = '\0lazy:';
 const require = createRequire(import.meta.url);
 const UNUSED_MODULE = '\0unused';
 
-/** Without comments and white space, V8 holds half the text in memory. Names stay, for stack traces. */
-const MINIFY = { compress: false, mangle: false, codegen: true } as const;
+/**
+ * Without comments, white space and long names of variables, V8 holds 40 % of the text in memory. Functions, classes and public methods
+ * keep their names, for stack traces. Builds are reproducible, so the column in a trace leads to a private method.
+ */
+const MINIFY = { compress: false, mangle: { toplevel: false, keepNames: true }, codegen: true } as const;
 const chunksPlugin: Plugin = {
   name: 'chunks',
   generateBundle: (_options, bundle) => Object.values(bundle).forEach(finishChunk),
