@@ -11,6 +11,8 @@ const FLAGS = {
     '--semi-space-growth-factor=1',
     // One thread compiles: the C library keeps the memory that each further one has used.
     '--concurrent-maglev-max-threads=1',
+    // Most functions of a start run a few times, and do not need a record of the types that they see.
+    '--invocation-count-for-feedback-allocation=30',
   ],
   starting: [
     // V8 otherwise learns that some objects of a request are long-lived and allocates all later ones in the old generation.
@@ -18,8 +20,11 @@ const FLAGS = {
     '--no-allocation-site-pretenuring',
     // V8 otherwise frees the memory of its compiler on other threads, and the C library keeps 10 MB of it there.
     '--no-maglev-destroy-on-background',
+    '--invocation-count-for-feedback-allocation=8',
+    // V8 collects garbage before its heap grows, and threads begin with half the space for young objects.
+    '--optimize-for-size',
   ],
-  serving: ['--semi-space-growth-factor=2'],
+  serving: ['--semi-space-growth-factor=2', '--no-optimize-for-size'],
 } as const;
 
 /** Modules of Node that a gateway uses. Node contains their compiled code, which V8 reads only as long as it has its default flags. */
