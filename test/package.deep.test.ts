@@ -150,7 +150,8 @@ routes:
     child.stdout.on('data', (chunk) => {
       output += chunk;
       // Worker 1 and the thread that watches the files.
-      if (output.split('folder of a thread').length > 2 && output.includes('"serving"')) child.kill('SIGINT');
+      const isComplete = output.split('folder of a thread').length > 2 && output.includes('"serving"');
+      if (isComplete && !child.killed) child.kill('SIGINT');
     });
     expect(await ended).toEqual([0, null]);
     expect(output.match(/(?<=folder of a thread: ).*/g)).toEqual(['undefined', 'undefined']);
