@@ -92,8 +92,7 @@ const chosenFolder = process.env['NODE_COMPILE_CACHE'];
 const cacheFolder = chosenFolder ?? findCacheFolder(process.env, process.getuid?.());
 if (cacheFolder !== undefined) {
   module.enableCompileCache(cacheFolder);
-  // Threads use the cache only if the environment names it. Those of a built gateway would keep 1 MB of it and use nothing: they start
-  // after the flags of V8 have changed. For the sources, the cache also holds the code without types.
+  // Threads use the cache only if the environment names it. V8 rejects compiled code in those of a gateway, not TypeScript without types.
   if (isServing && !import.meta.url.endsWith('.ts')) delete process.env['NODE_COMPILE_CACHE'];
   else process.env['NODE_COMPILE_CACHE'] = cacheFolder;
 }

@@ -61,12 +61,8 @@ export function checkManifest(
   if (syntax.length > 0) return undefined;
   const substituted = substitute(document.value, environment, allowed);
   const { secrets, references } = substituted;
-  // The build loads the validator at its first use, which must therefore not be in a constant of this file.
-  const { checked: manifest, findings } = checkAgainst<Manifest>(
-    validate as unknown as ValidateFunction,
-    substituted,
-    copyManifest,
-  );
+  // The build reads the file of the validator here, at its first use.
+  const { checked: manifest, findings } = checkAgainst<Manifest>(validate as never, substituted, copyManifest);
   const printed = (allowed === undefined ? references : secrets).flatMap(({ path }) => printedValueFindings(path));
   const places = new Set(printed.map(({ location }) => JSON.stringify(location)));
   const others = substituted.findings.filter(({ location }) => !places.has(JSON.stringify(location)));
