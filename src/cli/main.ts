@@ -85,8 +85,7 @@ if (isServing) process.title = ['signing-gateway', ...process.argv.slice(2)].joi
 const nodeOptions = `${process.execArgv} ${process.env['NODE_OPTIONS']}`;
 if (isServing) (await import('./run/v8-flags.ts')).setV8Flags('loading', nodeOptions);
 
-// Later starts read compiled code from a cache, which saves a quarter of their time. By default Node would use a folder in the
-// temporary folder, where another user may have stored other code.
+// Later starts read compiled code from a cache, which saves a quarter of their time. In Node's own folder, others may store code.
 const { findCacheFolder, pruneCacheFolder } = await import('./compile-cache.ts');
 const chosenFolder = process.env['NODE_COMPILE_CACHE'];
 const cacheFolder = chosenFolder ?? findCacheFolder(process.env, process.getuid?.());

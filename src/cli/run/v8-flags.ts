@@ -61,11 +61,8 @@ export function setV8Flags(phase: Phase, nodeOptions = ''): void {
  */
 export function limitYoungSpace(): void {
   if (!isYoungLimited) return;
-  let factor = 2;
   setInterval(() => {
     const young = getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space');
-    const next = (young?.space_size ?? 0) < YOUNG_BYTES ? 2 : 1;
-    if (next !== factor) setFlagsFromString(`--semi-space-growth-factor=${next}`);
-    factor = next;
+    setFlagsFromString(`--semi-space-growth-factor=${(young?.space_size ?? 0) < YOUNG_BYTES ? 2 : 1}`);
   }, CHECK_INTERVAL_MS).unref();
 }
