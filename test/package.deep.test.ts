@@ -120,7 +120,7 @@ describe.runIf(IS_DEEP)('the package', () => {
 
   it('loads the validator of manifests in no worker', () => {
     const readFile = (file: string) => readFileSync(join(unpacked, 'dist/cli', file), 'utf8');
-    const loaded = new Set(['worker-entry.js']);
+    const loaded = new Set(['worker.js']);
     for (const file of loaded)
       for (const [, name = ''] of readFile(file).matchAll(/(?:from|import)\(?["`]\.\/([^"`]+)["`]/g)) loaded.add(name);
     const hasSchema = (file: string) => readFile(file).includes('urn:signing-gateway:manifest:1');

@@ -32,7 +32,6 @@ const NODE_MODULES = ['cluster', 'crypto', 'fs/promises', 'net', 'perf_hooks', '
 
 /** The compilers of V8. The code that loads a manifest runs too short for them, and what they need takes 9 MB. */
 const COMPILERS = ['sparkplug', 'maglev', 'opt'];
-/** Those that are off while the gateway loads. */
 let pausedCompilers: readonly string[] = [];
 
 /** More than the young objects of all requests in flight. By default their space grows to 32 MB, and buffers that they hold stay longer. */
