@@ -82,11 +82,13 @@ export function createAdminListener(
   return { listen, close };
 
   function makeRoom(): void {
-    let largest: readonly HeldConnection[] = [];
-    for (const held of clients.holders.values()) if (held.size > largest.length) largest = [...held];
-    const busy = () => largest.find(({ isEvictable }) => isEvictable) ?? largest[0];
-    const victim = largest.find(({ isReplaceable }) => isReplaceable) ?? busy();
+    let largest = new Set<HeldConnection>();
+    for (const held of clients.holders.values()) if (held.size > largest.size) largest = held;
+    const all = [...largest];
+    // One that closes already has its response. A new one may be a probe that has not sent its request yet.
+    const victim = all.find((one) => !one.isEvictable) ?? all.find((one) => one.isReplaceable) ?? all[0];
     if (victim === undefined) return;
+    largest.delete(victim);
     metrics.evicted.add({ peer: victim.peer });
     victim.evict(() => undefined);
   }

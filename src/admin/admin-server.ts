@@ -43,10 +43,9 @@ export function createAdminServer(settings: AdminListener, context: AdminContext
     if ('status' in endpoint) return cpuBudget.run(() => endpoint);
     const body = await readBody(exchange);
     if (!Buffer.isBuffer(body)) return body;
-    const { connection, request } = exchange;
     const isAuthenticated = authenticationRefusal(settings, exchange) === undefined;
-    const query = new URLSearchParams(request.url.split('?', 2)[1]);
-    const adminRequest = { isAuthenticated, query, body, peerAddress: connection.peer ?? '' };
+    const query = new URLSearchParams(exchange.request.url.split('?', 2)[1]);
+    const adminRequest = { isAuthenticated, query, body, peerAddress: exchange.connection.peer ?? '' };
     return (endpoint.isPublic ? probeBudget : cpuBudget).run(() => endpoint.respond(adminRequest, context, resources));
   };
   const serve = (exchange: AdminExchange) =>
@@ -99,7 +98,7 @@ let bufferedBytes = 0;
 
 /** Returns the body, or a refusal. */
 function readBody({ request, response }: AdminExchange): Promise<Buffer | AdminResponse> {
-  if (!request.isComplete && request.known.expect?.toLowerCase() === '100-continue')
+  if (request.httpVersion === '1.1' && !request.isComplete && request.known.expect?.toLowerCase() === '100-continue')
     response.writeInformation(100, 'Continue', []);
   const body = new GrowingBuffer(MAX_BODY_BYTES);
   const { promise, resolve } = Promise.withResolvers<Buffer | AdminResponse>();

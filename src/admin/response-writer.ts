@@ -117,8 +117,7 @@ export function createResponseWriter(cpuBudget: CpuBudget, metrics: AdminMetrics
 
   /** Resolves when the response has ended or failed. */
   async function write(exchange: AdminExchange, chunks: Iterable<string>, isCompressed: boolean): Promise<void> {
-    const { response } = exchange;
-    const writing: ResponseInProgress = { response, offeredAt: undefined };
+    const writing: ResponseInProgress = { response: exchange.response, offeredAt: undefined };
     inProgress.add(writing);
     const slices = Readable.from(slicesOf(chunks, writing), { objectMode: true, highWaterMark: 1 });
     const compression = isCompressed ? [loadZlib().createGzip(FASTEST)] : [];
@@ -129,7 +128,7 @@ export function createResponseWriter(cpuBudget: CpuBudget, metrics: AdminMetrics
       // client is not an error.
       if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE')
         metrics.failed.add({ reason: (error as Error).message });
-      response.destroy();
+      writing.response.destroy();
     } finally {
       inProgress.delete(writing);
     }

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { get } from 'node:https';
+import { connect as connectTcp } from 'node:net';
 import { connect } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { CpuBudget } from '../../src/admin/cpu-budget.ts';
@@ -98,6 +99,33 @@ describe('the admin server', () => {
     expect(lines).toEqual([expect.objectContaining({ level: 40, count: 1, peer: '127.0.0.1' })]);
     for (const wire of [...streams, ...idle]) wire.end();
     await crowded.close();
+  });
+
+  it('closes connections that have their response before new ones, so that probes get responses', async () => {
+    const crowded = await startGatewayWithAdmin(MANIFEST);
+    const served = await Promise.all(
+      Array.from({ length: 255 }, async () => {
+        // The client keeps its side open.
+        const socket = connectTcp({ port: crowded.admin.port, host: '127.0.0.1', allowHalfOpen: true });
+        await once(socket, 'connect');
+        return new Wire(socket).write('BAD\r\n\r\n');
+      }),
+    );
+    await Promise.all(served.map((wire) => wire.closed()));
+    const probe = await Wire.open(crowded.admin.port);
+    const others = [await Wire.open(crowded.admin.port), await Wire.open(crowded.admin.port)];
+    probe.write('GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    expect((await probe.response()).status).toBe(200);
+    for (const wire of [...served, probe, ...others]) wire.end();
+    await crowded.close();
+  });
+
+  it('sends no 100 Continue to a client of HTTP/1.0', async () => {
+    const body = '{"method":"GET","url":"/one"}';
+    const head = `POST /explain HTTP/1.0\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n`;
+    const wire = (await Wire.open(site.admin.port)).write(head + body);
+    expect((await wire.message()).status).toBe(200);
+    wire.end();
   });
 
   it('buffers only a few megabytes of request bodies', async () => {
