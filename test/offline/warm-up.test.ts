@@ -1,12 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { warmUp } from '../../src/prove/offline/warm-up.ts';
-import {
-  createWarmUpTraffic,
-  startWarmUpUpstream,
-  type WarmUpUpstream,
-} from '../../src/prove/offline/warm-up-traffic.ts';
+import { createWarmUpTraffic, startWarmUpUpstream } from '../../src/prove/offline/warm-up-traffic.ts';
 
-let upstream: WarmUpUpstream;
+let upstream: Awaited<ReturnType<typeof startWarmUpUpstream>>;
 beforeAll(async () => {
   upstream = await startWarmUpUpstream();
 });

@@ -57,6 +57,17 @@ export interface ExchangeServer {
   readonly observer: ExchangeObserver | undefined;
 }
 
+/** The upstream's part of an exchange, as log and metrics need it. Times are those of `performance.now()`. */
+export interface Forwarding {
+  readonly forwardedAt: number;
+  readonly respondedAt: number | undefined;
+  /** True once a byte of the request was sent. */
+  readonly wasSent: boolean;
+  readonly retries: number;
+  /** That of the last attempt. Its URL has no secrets. */
+  readonly endpoint: { readonly url: string } | undefined;
+}
+
 /**
  * One request and its response, end to end, with everything that its log line and metrics need. The steps of its decision are its
  * methods: a further object for each request would cost throughput.
@@ -74,8 +85,6 @@ export class Exchange extends PlannedRequest implements ResponseOwner {
   refusal: Refusal | undefined;
   /** Refusals that a route or a rate limit only reports. */
   reportedRefusals: Refusal[] | undefined;
-  /** True once a byte of the request was sent to an upstream. */
-  wasSent = false;
   /** True once the connection is a tunnel. The exchange then ends with its socket, and has no response. */
   isTunnel = false;
   /** True for an event stream or a tunnel, once it began. */
@@ -88,13 +97,8 @@ export class Exchange extends PlannedRequest implements ResponseOwner {
   receivedBytes = 0;
   /** Bytes of the response body; of a tunnel, bytes that the upstream sent. */
   sentBytes = 0;
-  retries = 0;
-  /** The endpoint of the last attempt, without secrets. */
-  endpoint: string | undefined;
-  /** When the request was forwarded. */
-  forwardedAt: number | undefined;
-  /** When the upstream responded. */
-  respondedAt: number | undefined;
+  /** `undefined` until the request is forwarded. */
+  forwarding: Forwarding | undefined;
 
   readonly #server: ExchangeServer;
   #bufferedBytes = 0;
@@ -186,7 +190,7 @@ export class Exchange extends PlannedRequest implements ResponseOwner {
     const unsettled = this.appliedLimits?.slice(this.#settledLimits) ?? [];
     if (unsettled.length === 0) return;
     this.#settledLimits += unsettled.length;
-    const end = { wasSent: this.wasSent, status, refusal: this.refusal?.code };
+    const end = { wasSent: this.forwarding?.wasSent === true, status, refusal: this.refusal?.code };
     this.#server.rateLimiter.settle(unsettled, (limit) => isReleased(limit, end));
   }
 

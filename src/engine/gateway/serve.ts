@@ -165,7 +165,6 @@ function allowedMethods({ plan, target }: Exchange): RawHeaders {
 function forward(exchange: ForwardedExchange, server: ServerState): void {
   const { route, isHandshake } = exchange;
   const { upstreams } = server;
-  exchange.forwardedAt = performance.now();
   const upstream = upstreams.byKey.get(route.upstream.key) ?? upstreams.reopen(route.upstream);
   forwardAsProxyPass(
     route.login === undefined

@@ -40,12 +40,6 @@ export function withMissing(headers: RawHeaders, others: RawHeaders): RawHeaders
   return [...headers, ...withoutHeaders(others, (rawName) => names.has(rawName.toLowerCase()))];
 }
 
-export function headerPairs(headers: RawHeaders): [name: string, value: string][] {
-  const pairs: [string, string][] = [];
-  forEachHeader(headers, (name, value) => pairs.push([name, value]));
-  return pairs;
-}
-
 export function forEachHeader(headers: RawHeaders, visit: (rawName: string, value: string) => void): void {
   for (let index = 0; index < headers.length; index += 2) visit(headers[index] as string, headers[index + 1] as string);
 }

@@ -67,8 +67,6 @@ const RESPONSE = [
   '{}',
 ].join('\r\n');
 
-export type WarmUpUpstream = Awaited<ReturnType<typeof startWarmUpUpstream>>;
-
 /** Starts an upstream that sends the same response to each read. */
 export async function startWarmUpUpstream() {
   const server = createServer((socket) => {

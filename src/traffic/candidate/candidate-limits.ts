@@ -69,9 +69,10 @@ export function createCandidateLimits(pair: PlanPair, worker: WorkerContext, sha
 }
 
 /** Returns the end that a request would have by the candidate. Without the response of the upstream, it is no failure. */
-function endOf({ wasSent, refusal, response }: Exchange, to: Outcome): CountedEnd {
+function endOf({ forwarding, refusal, response }: Exchange, to: Outcome): CountedEnd {
   if (to.kind === 'refused')
     return { wasSent: to.code === 'login_response_refused', status: to.status, refusal: to.code };
+  const wasSent = forwarding?.wasSent === true;
   const status = wasSent && response.hasBegun ? response.status : undefined;
   const isUpstreamError = refusal !== undefined && UPSTREAM_REFUSALS.has(refusal.code);
   return { wasSent, status, refusal: isUpstreamError ? refusal.code : undefined };

@@ -23,7 +23,7 @@ import type { PlanPair } from './plan-pair.ts';
 
 /** Returns what the active plan did with a request. */
 export function servedOutcome(exchange: Exchange): Outcome {
-  const { refusal, route, target, forwardedAt, request, plan } = exchange;
+  const { refusal, route, target, forwarding, request, plan } = exchange;
   if (refusal !== undefined && !UPSTREAM_REFUSALS.has(refusal.code))
     return refusedOutcome(refusal, route?.id, describeResponse(plan, request, route));
   if (route === undefined) {
@@ -33,7 +33,7 @@ export function servedOutcome(exchange: Exchange): Outcome {
   }
   const own = target && exchange.response.hasBegun ? ownOutcome(plan, route, target, request.known.origin) : undefined;
   if (own !== undefined) return own;
-  if (forwardedAt === undefined) return { kind: 'unknown', route: route.id, reason: 'client-left' };
+  if (forwarding === undefined) return { kind: 'unknown', route: route.id, reason: 'client-left' };
   const forwarded = exchange as ForwardedExchange;
   return forwardedOutcome(forwarded.route, () => forwardedMessage(forwarded, exchange.isHandshake));
 }
@@ -82,10 +82,10 @@ function outcomeOf(decision: Decision, request: CandidateRequest, exchange: Exch
  * @throws Refusal `role_not_allowed`, or the refusal of the active plan; UnknownFact
  */
 function checkLogin(route: Route, request: CandidateRequest, pair: PlanPair): void {
-  const { route: active, principal, refusal, forwardedAt } = request.exchange;
+  const { route: active, principal, refusal, forwarding } = request.exchange;
   if (route.login === undefined || route.auth === undefined) return;
   const isComparable =
-    active !== undefined && forwardedAt !== undefined && loginKey(route) === loginKey(active) && pair.areTokensEqual;
+    active !== undefined && forwarding !== undefined && loginKey(route) === loginKey(active) && pair.areTokensEqual;
   if (!isComparable) throw new UnknownFact('login-response');
   if (refusal?.code === 'login_response_refused') throw refusal;
   if (principal !== undefined) request.authorize(route.auth, principal);

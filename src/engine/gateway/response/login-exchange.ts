@@ -48,7 +48,7 @@ export class LoginExchange extends UpstreamExchange {
   onReadComplete(): void {}
 
   onEnd(): void {
-    this.exchange.respondedAt = performance.now();
+    this.respondedAt = performance.now();
     this.complete();
     void this.#verifyAndSend();
   }

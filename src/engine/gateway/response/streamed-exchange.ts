@@ -23,7 +23,7 @@ export class StreamedExchange extends UpstreamExchange {
       sendInformational(exchange, head);
       return;
     }
-    exchange.respondedAt = now;
+    this.respondedAt = now;
     this.#remaining = head.contentLength;
     exchange.writeHead(head.status, head.reason, forwardResponseHeaders(head, exchange));
     // Only a response without a length can continue forever.

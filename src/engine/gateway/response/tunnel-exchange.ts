@@ -38,7 +38,7 @@ export class TunnelExchange extends StreamedExchange {
       return;
     }
     const kept = applyHeaderRules(withoutHopHeaders(headers, named), exchange.route.responseHeaders);
-    exchange.respondedAt = performance.now();
+    this.respondedAt = performance.now();
     exchange.response.writeInformation(101, 'Switching Protocols', [...UPGRADED, ...kept]);
     const earlyData = connection.detach();
     if (earlyData.length > 0) socket.unshift(earlyData);

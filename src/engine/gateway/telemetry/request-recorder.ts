@@ -128,8 +128,7 @@ function refusalMembers({ code, reason, limit }: Refusal, route: Route | undefin
 }
 
 function createRequestRecord(exchange: Exchange): RequestRecord {
-  const { plan, request, response, connection, target, route, isTunnel, startedAt, forwardedAt, respondedAt } =
-    exchange;
+  const { plan, request, response, connection, target, route, isTunnel, startedAt, forwarding } = exchange;
   // The paths of most routes are logged as sent.
   const isKeyed = route === undefined || plan.log.keyedPaths?.routes.has(route) === true;
   const path = target && isKeyed ? loggedPath(plan, request.method, target.path, route) : target?.path;
@@ -153,10 +152,10 @@ function createRequestRecord(exchange: Exchange): RequestRecord {
     receivedBytes: exchange.receivedBytes,
     sentBytes: exchange.sentBytes,
     durationMs: performance.now() - startedAt,
-    forwardedAfterMs: forwardedAt && forwardedAt - startedAt,
-    respondedAfterMs: respondedAt && respondedAt - startedAt,
-    retries: exchange.retries,
-    endpoint: exchange.endpoint,
+    forwardedAfterMs: forwarding && forwarding.forwardedAt - startedAt,
+    respondedAfterMs: forwarding?.respondedAt && forwarding.respondedAt - startedAt,
+    retries: forwarding?.retries ?? 0,
+    endpoint: forwarding?.endpoint?.url,
     peer: connection.peer,
     client: exchange.forwardedInfo?.client,
     replay: plan.log.replay && replayFactsOf(exchange, plan.log.replay),

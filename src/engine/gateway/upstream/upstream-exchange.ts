@@ -7,7 +7,7 @@ import type { UpstreamConnection } from '../../http1/upstream-connection.ts';
 import type { ResponseHead, UpstreamRequest } from '../../http1/upstream-request.ts';
 import { CLOCK_OFFSET_MS } from '../../shared-memory/worker-context.ts';
 import type { FailureSource } from '../circuit-breaker/circuit-breaker.ts';
-import type { ForwardedExchange } from '../exchange.ts';
+import type { ForwardedExchange, Forwarding } from '../exchange.ts';
 import type { CancellableWork } from '../request/await-validation.ts';
 import { RequestBody } from '../request/request-body.ts';
 import { upstreamTarget } from '../request/request-head.ts';
@@ -25,7 +25,7 @@ const TOTAL_TIMEOUT = 'exchange_too_long';
  * Forwards one request to an endpoint of its upstream: waits for a connection, retries where that is safe, and reports results to
  * the endpoint. Its subclasses send the response to the client.
  */
-export abstract class UpstreamExchange implements QueuedRequest, UpstreamRequest, CancellableWork {
+export abstract class UpstreamExchange implements QueuedRequest, UpstreamRequest, CancellableWork, Forwarding {
   readonly client: string;
   readonly method: string;
   readonly isHandshake: boolean;
@@ -37,6 +37,11 @@ export abstract class UpstreamExchange implements QueuedRequest, UpstreamRequest
   queueTimeout: RestartableTimeout | undefined;
   path = '';
   headers: RawHeaders = [];
+  readonly forwardedAt = performance.now();
+  respondedAt: number | undefined;
+  wasSent = false;
+  retries = 0;
+  endpoint: LiveEndpoint | undefined;
   readonly body: Buffer | RequestBody | null;
   protected readonly exchange: ForwardedExchange;
   protected connection: UpstreamConnection | undefined;
@@ -44,7 +49,6 @@ export abstract class UpstreamExchange implements QueuedRequest, UpstreamRequest
   /** Without the `Host` of the endpoint. */
   #headers: RawHeaders = [];
   #timeout: RestartableTimeout | undefined;
-  #endpoint: LiveEndpoint | undefined;
   /** The result of `CircuitBreaker.beginRequest` for this attempt. */
   #trial = 0;
   #attempts = 0;
@@ -64,6 +68,7 @@ export abstract class UpstreamExchange implements QueuedRequest, UpstreamRequest
     this.hasResponseTimeout = exchange.route.timeoutMs === undefined;
     this.body = exchange.body ?? (exchange.head.body === undefined ? null : new RequestBody(exchange));
     this.exchange = exchange;
+    exchange.forwarding = this;
     this.#upstream = upstream;
   }
 
@@ -87,7 +92,7 @@ export abstract class UpstreamExchange implements QueuedRequest, UpstreamRequest
   }
 
   get uploadMs(): number {
-    return this.#isUploading ? performance.now() - (this.exchange.forwardedAt as number) : 0;
+    return this.#isUploading ? performance.now() - this.forwardedAt : 0;
   }
 
   /** The client has disconnected. */
@@ -96,8 +101,7 @@ export abstract class UpstreamExchange implements QueuedRequest, UpstreamRequest
   }
 
   start({ endpoint, connection, trial }: Assignment): void {
-    this.#endpoint = endpoint;
-    this.exchange.endpoint = endpoint.url;
+    this.endpoint = endpoint;
     this.#trial = trial;
     this.needsNewConnection = true;
     this.#attempts += 1;
@@ -107,14 +111,14 @@ export abstract class UpstreamExchange implements QueuedRequest, UpstreamRequest
 
   onRequestStart(): void {
     this.#isSent = true;
-    this.exchange.wasSent = true;
+    this.wasSent = true;
     if (!(this.body instanceof RequestBody)) return;
     this.#upstream.uploads.add(this);
     this.exchange.beginBody();
   }
 
   onStale(): void {
-    const endpoint = this.#endpoint as LiveEndpoint;
+    const endpoint = this.endpoint as LiveEndpoint;
     this.#send(endpoint, endpoint.pool.replace(this.connection as UpstreamConnection, this.isHandshake));
   }
 
@@ -130,8 +134,8 @@ export abstract class UpstreamExchange implements QueuedRequest, UpstreamRequest
     if (!isRetried || !this.#isSent) this.#recordFailure(error);
     this.#releaseConnection(false);
     if (isRetried) {
-      this.exchange.retries += 1;
-      this.#upstream.acquire(this, this.#endpoint);
+      this.retries += 1;
+      this.#upstream.acquire(this, this.endpoint);
     } else {
       this.refuse(error);
     }
@@ -139,7 +143,7 @@ export abstract class UpstreamExchange implements QueuedRequest, UpstreamRequest
 
   /** A head arrived, informational (1xx) responses included. @param now by `performance.now()` */
   protected recordHead(status: number, now = performance.now()): void {
-    const { breaker, observed } = this.#endpoint as LiveEndpoint;
+    const { breaker, observed } = this.endpoint as LiveEndpoint;
     if (this.#status === 0) breaker?.recordResponse();
     this.#status = status;
     if (status >= 200 || status === 101) observed.recordResponse(status, this.client, now + CLOCK_OFFSET_MS);
@@ -149,8 +153,8 @@ export abstract class UpstreamExchange implements QueuedRequest, UpstreamRequest
   protected complete(tunnel?: Duplex): void {
     this.#isOver = true;
     this.#timeout?.close();
-    this.#endpoint?.breaker?.recordSuccess();
-    this.#endpoint?.observed.recordCompletion(this.#status);
+    this.endpoint?.breaker?.recordSuccess();
+    this.endpoint?.observed.recordCompletion(this.#status);
     if (tunnel === undefined) this.#releaseConnection(true);
     else tunnel.once('close', () => this.#releaseConnection(false));
   }
@@ -178,7 +182,7 @@ export abstract class UpstreamExchange implements QueuedRequest, UpstreamRequest
 
   /** Reports a failure to the breaker, the health and the metrics of the endpoint. */
   #recordFailure(error: unknown): void {
-    const endpoint = this.#endpoint;
+    const endpoint = this.endpoint;
     if (endpoint === undefined) return;
     const source = this.#sourceOf(error);
     const hasWaited = this.#isSent && this.#status === 0 && !this.#isUploading;
@@ -238,8 +242,8 @@ export abstract class UpstreamExchange implements QueuedRequest, UpstreamRequest
     if (connection === undefined) return;
     this.connection = undefined;
     if (this.body instanceof RequestBody) this.#upstream.uploads.delete(this);
-    if (isReusable) this.#endpoint?.pool.release(connection);
-    else this.#endpoint?.pool.discard(connection);
+    if (isReusable) this.endpoint?.pool.release(connection);
+    else this.endpoint?.pool.discard(connection);
     this.#upstream.dispatch();
   }
 }
