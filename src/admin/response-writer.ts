@@ -90,6 +90,7 @@ export function createResponseWriter(cpuBudget: CpuBudget, metrics: AdminMetrics
     if (request.method === 'HEAD') return writeHead(exchange, content).end();
     if (typeof body === 'function') {
       // The client of a stream that closes its side has left.
+      if (connection.isHalfClosed) return response.destroy();
       connection.socket.once('end', () => response.destroy());
       return body(writeHead(exchange, content));
     }
@@ -111,8 +112,7 @@ export function createResponseWriter(cpuBudget: CpuBudget, metrics: AdminMetrics
     for (const writing of inProgress)
       if ((writing.offeredAt ?? now) < (slowest?.offeredAt ?? now - SLOW_CLIENT_MS)) slowest = writing;
     slowest?.response.destroy();
-    if (slowest !== undefined) inProgress.delete(slowest);
-    return slowest !== undefined;
+    return slowest !== undefined && inProgress.delete(slowest);
   }
 
   /** Resolves when the response has ended or failed. */

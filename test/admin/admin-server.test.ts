@@ -120,6 +120,17 @@ describe('the admin server', () => {
     await crowded.close();
   });
 
+  it.each(['1.0', '1.1'])('ends a stream whose client of HTTP/%s closed its side before', async (version) => {
+    const socket = connectTcp({ port: site.admin.port, host: '127.0.0.1', allowHalfOpen: true });
+    await once(socket, 'connect');
+    const wire = new Wire(socket);
+    const first = 'GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n';
+    socket.end(`${first}GET /decisions HTTP/${version}\r\nHost: localhost\r\n\r\n`);
+    await wire.closed();
+    wire.end();
+    expect(site.gateway.subscribers).toBe(0);
+  });
+
   it('sends no 100 Continue to a client of HTTP/1.0', async () => {
     const body = '{"method":"GET","url":"/one"}';
     const head = `POST /explain HTTP/1.0\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n`;
