@@ -58,7 +58,7 @@ export interface ExchangeServer {
 }
 
 /** The upstream's part of an exchange, as log and metrics need it. Times are those of `performance.now()`. */
-export interface Forwarding {
+export interface ForwardingFacts {
   readonly forwardedAt: number;
   readonly respondedAt: number | undefined;
   /** True once a byte of the request was sent. */
@@ -98,7 +98,7 @@ export class Exchange extends PlannedRequest implements ResponseOwner {
   /** Bytes of the response body; of a tunnel, bytes that the upstream sent. */
   sentBytes = 0;
   /** `undefined` until the request is forwarded. */
-  forwarding: Forwarding | undefined;
+  forwarding: ForwardingFacts | undefined;
 
   readonly #server: ExchangeServer;
   #bufferedBytes = 0;

@@ -7,7 +7,7 @@ import type { UpstreamConnection } from '../../http1/upstream-connection.ts';
 import type { ResponseHead, UpstreamRequest } from '../../http1/upstream-request.ts';
 import { CLOCK_OFFSET_MS } from '../../shared-memory/worker-context.ts';
 import type { FailureSource } from '../circuit-breaker/circuit-breaker.ts';
-import type { ForwardedExchange, Forwarding } from '../exchange.ts';
+import type { ForwardedExchange, ForwardingFacts } from '../exchange.ts';
 import type { CancellableWork } from '../request/await-validation.ts';
 import { RequestBody } from '../request/request-body.ts';
 import { upstreamTarget } from '../request/request-head.ts';
@@ -25,7 +25,7 @@ const TOTAL_TIMEOUT = 'exchange_too_long';
  * Forwards one request to an endpoint of its upstream: waits for a connection, retries where that is safe, and reports results to
  * the endpoint. Its subclasses send the response to the client.
  */
-export abstract class UpstreamExchange implements QueuedRequest, UpstreamRequest, CancellableWork, Forwarding {
+export abstract class UpstreamExchange implements QueuedRequest, UpstreamRequest, CancellableWork, ForwardingFacts {
   readonly client: string;
   readonly method: string;
   readonly isHandshake: boolean;
